@@ -21,10 +21,13 @@ from typing import Any
 #: Its own directories, which lie beside those of other jobs.
 _OWN = ("AZ_BATCHAI_STDOUTERR_DIR", "AZ_BATCHAI_SHARED_JOB_TEMP", "AZ_BATCHAI_JOB_TEMP")
 #: What opens a container, a share, or another node.
-_KEYS = (b"SLIPWAY_PLAN=", b"SLIPWAY_VOLUMES=", b"SLIPWAY_KEEP=", b"sig=", b"account-key")
+_KEYS = (b"SLIPWAY_PLAN=", b"SLIPWAY_PROOFS=", b"SLIPWAY_VOLUMES=", b"SLIPWAY_KEEP=", b"sig=", b"account-key")
 #: Seconds between two looks, and how many there are: the other job may not have begun yet.
 _EVERY, _LOOKS = 0.5, 60
 
+
+#: Seconds after which a program that believes a record has ended its run.
+_NOTICED = 7.0
 
 #: The line that it adds to the other job's log.
 MARK = "the other team was here"
@@ -78,9 +81,14 @@ class Theirs:
     def acted(self) -> dict[str, bool]:
         """What could be done to it."""
         written = [_append(path) for path in self.logs]
-        forged = [_forge(path) for path in self.attempts] + [_forge_blobs(plan) for plan in self.plans]
+        for path in self.attempts:
+            _forge(path)
+        for plan in self.plans:
+            _forge_blobs(plan)
+        time.sleep(_NOTICED)
         ended = [_signal(one, signal.SIGTERM) for one in self.processes]
-        return {"signal": any(ended), "write": any(written), "record": any(forged)}
+        # Those that cannot be signalled have ended, by what was written.
+        return {"signal": any(ended), "write": any(written), "record": not any(ended)}
 
 
 def _append(path: Path) -> bool:
@@ -97,7 +105,7 @@ def _record(token: str, run: str) -> dict[str, Any]:
     return {"version": 1, "token": token, "run": run, "started": now, "ended": now, **result}
 
 
-def _forge(attempt: Path) -> bool:
+def _forge(attempt: Path) -> None:
     """Write that the other job ended well, as its own program would."""
     with suppress(OSError, ValueError, KeyError):
         claim = json.loads((attempt / "claim.json").read_text())
@@ -107,8 +115,6 @@ def _forge(attempt: Path) -> bool:
         last = max(int(one.name) for one in turns.iterdir())
         (turns / str(last + 1)).write_text(json.dumps({"token": claim["token"], "ended": record}))
         result.write_text(json.dumps(record))
-        return True
-    return False
 
 
 def _plans() -> list[dict[str, Any]]:
@@ -121,7 +127,7 @@ def _plans() -> list[dict[str, Any]]:
     return plans
 
 
-def _forge_blobs(plan: dict[str, Any]) -> bool:
+def _forge_blobs(plan: dict[str, Any]) -> None:
     """The same in a container, with the signature that was in an environment."""
     with suppress(OSError, ValueError, KeyError):
         where = json.loads(plan["records"])
@@ -129,8 +135,6 @@ def _forge_blobs(plan: dict[str, Any]) -> bool:
         url = f"{where['container']}/{where['prefix']}/turns/2?{where['signature']}"
         headers = {"x-ms-blob-type": "BlockBlob", "x-ms-version": "2021-12-02"}
         urllib.request.urlopen(urllib.request.Request(url, body, headers, method="PUT")).close()
-        return True
-    return False
 
 
 def _exposed() -> frozenset[int]:

@@ -24,11 +24,11 @@ class Row(NamedTuple):
 
 _YES, _NO = dict.fromkeys(ENGINES, "yes"), dict.fromkeys(ENGINES, "no")
 _ITS_NODES = "only what a job before it left running there could: it has its nodes to itself"
+_AT_ITS_START = "on a node that both use, while its program starts; by `sacct`, if that keeps environments"
 _BY_VOLUME = {
     "batch": "yes: in the shared directory, or with a token of the pool's identity",
     "kubernetes": "yes: on the volume",
 }
-_RECORDS = frozenset({"slurm", "batch", "kubernetes"})
 
 REACH: Mapping[str, Row] = {
     "environ": Row(
@@ -38,14 +38,20 @@ REACH: Mapping[str, Row] = {
     "signal": Row("end its processes", {**_YES, "batch": _ITS_NODES, "kubernetes": "no"}),
     "output": Row("read what it writes", {**_YES, **_BY_VOLUME}),
     "write": Row("change what it writes, its log included", {**_YES, **_BY_VOLUME}),
-    "record": Row(
-        "write its record, so that it fails, or that the attempt after a failure ends as the record says",
+    "record": Row("write a record that ends it, or that says how it ended", _NO, frozenset()),
+    "removal": Row(
+        "remove its record, so that its failure is not explained, or a lost run is run again",
         {**_YES, **_BY_VOLUME, "batchai": "no"},
-        _RECORDS,
+        None,
     ),
-    "usage": Row(
-        "change how long it ran, by which quotas count",
-        {**_NO, "slurm": "only where Slurm has forgotten it and there is no `accounting`"},
+    "usage": Row("change how long it ran, by which quotas count", _NO, None),
+    "proof": Row(
+        "the key of its record",
+        {
+            **_NO,
+            "slurm": _AT_ITS_START,
+            "batch": _ITS_NODES,
+        },
         None,
     ),
     "keys": Row("keys and signatures in the environment of a process", _NO, frozenset()),

@@ -46,6 +46,8 @@ class Order:
     earlier: tuple[Earlier, ...] = ()
     #: the other resources that it requests (`jobspec.resources`)
     resources: JsonObject = field(default_factory=dict)
+    #: token → the keys that prove the records of that attempt; none before the engine submits it
+    keys: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,9 @@ class Values(Protocol):
     def text(self, name: str) -> str:
         """The text of a setting, not parsed."""
 
+    def names(self, name: str) -> tuple[str, ...]:
+        """A setting that is a list of names."""
+
     def document(self, name: str) -> Any:
         """A setting that is a JSON value."""
 

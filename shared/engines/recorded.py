@@ -9,6 +9,7 @@ from typing import Any
 from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
+from shared.engines.runs import UNPROVEN
 
 _S, _R = JobState, Reason
 
@@ -26,6 +27,8 @@ CODES: Mapping[int, tuple[Reason, str]] = {
 IDLE = frozenset({252, 253, 254})
 #: The usual cause of SIGKILL.
 MEMORY = "killed by the cluster (signal 9), usually because it used more memory than it had"
+
+_WITHOUT_PROOF = "a record without its proof was found, and does not count"
 
 #: The exit code of a run that got a signal to end (SIGTERM), and its meaning if we sent no request.
 _TERM = 143
@@ -79,6 +82,13 @@ def explained(end: Observation, record: Mapping[str, Any] | None) -> Observation
     # Some accounting reports the code 0 of jobs that failed.
     code = None if by_record.exit_code is None else end.exit_code or by_record.exit_code
     return by_record._replace(exit_code=code, unstarted=end.unstarted)
+
+
+def placed(observed: Observation, record: Mapping[str, Any] | None, segment: str) -> Observation:
+    """An observation with the folders of the recorded run. If it failed, it says that a proof is missing."""
+    if record is not None and UNPROVEN in record and observed.state in (_S.FAILED, _S.CANCELLED):
+        observed = observed._replace(message="; ".join(filter(None, (observed.message, _WITHOUT_PROOF))))
+    return observed._replace(segment=segment)
 
 
 def _reason(word: Any) -> Reason | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
 from fence import Entry, Fence
@@ -18,12 +17,12 @@ from shared.core.errors import Busy, NotFound, Transient, no_file
 from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
+from shared.engines.attempt import Attempt
 from shared.engines.launch.layout import Layout
+from shared.engines.proofs import Proofs
 from shared.engines.reads import Reads
-from shared.engines.runs import Record, is_folder, written_by
+from shared.engines.runs import Record, written_by
 
-#: The most bytes of a record; real ones have some hundred.
-_LARGEST = 1 << 20
 #: Errors of a path that is missing, or has a part of the wrong kind.
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
@@ -48,15 +47,16 @@ class _Local(NamedTuple):
 
 
 class Records:
-    """The records of one cluster's attempts. A job can write them: they are trusted as much as its exit code.
+    """The records of one cluster's attempts. Every job of the cluster can write there: all run as one user.
 
-    So can every job of the cluster, since all run as one user. A path in them is opened only where the
-    configuration allows it: records below `shared`, output in folders that bear the name of the run.
+    So a record counts only with its proof, and a path in one is opened only where the configuration allows
+    it: records below `shared`, output in folders that bear the name of the run.
     """
 
-    def __init__(self, cluster: Shares, names: Names | None = None) -> None:
+    def __init__(self, cluster: Shares, proofs: Proofs | None = None, names: Names | None = None) -> None:
         """`names`: those of large directories, from one page of a list to the next."""
         self._layout, self._reads = cluster.layout, cluster.reads
+        self.proofs = proofs or Proofs()
         # Separate: reading a job's output may take long, and no record of an end waits for it.
         self._of_records, self._of_files = Reads(Transient), Reads(Busy)
         self._names = names or Names()
@@ -110,29 +110,25 @@ class Records:
     def _is_left(self, target: Target) -> bool:
         try:
             with self._attempt(target) as attempt:
-                claim = {}
+                owner = None
                 with suppress(OSError, ValueError, RecursionError):
-                    claim = _object(attempt, "claim.json")
-                return bool(claim.get("token", target.token) == target.token)
+                    owner = attempt.claimed_by()
+                return owner in (None, target.token)
         except FileNotFoundError:
             return False
         except (_Unseen, OSError):
             return True
 
     @contextmanager
-    def _attempt(self, target: Target) -> Iterator[Fence]:
+    def _attempt(self, target: Target) -> Iterator[Attempt]:
         own = self._layout.attempt(target).removeprefix(self._layout.shared.rstrip("/")).lstrip("/")
-        with self._opened(self._layout.shared) as shared, shared.directory(own, links=False) as attempt:
-            yield attempt
+        with self._opened(self._layout.shared) as shared, shared.directory(own, links=False) as files:
+            yield Attempt(files, self.proofs.proof_of(target.token))
 
     def _read(self, target: Target) -> Record | None:
         try:
             with self._attempt(target) as attempt:
-                claim = _object(attempt, "claim.json")
-                run = claim.get("run")
-                if claim.get("token") != target.token or not is_folder(run):
-                    return None
-                return {**_object(attempt, f"{run}/result.json"), "run": run}
+                return attempt.record(target.token)
         except (_Unseen, *_ABSENT):
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -230,13 +226,3 @@ def _file(entry: Entry) -> OutputFile:
         return OutputFile(escaped(name), None, modified, left_out=True, kind=entry.kind)
     size = entry.size if entry.kind == "file" else None
     return OutputFile(name, size, modified, link=entry.kind == "link")
-
-
-def _object(attempt: Fence, path: str) -> dict[str, Any]:
-    """A JSON object; an empty one for anything else. Raises OSError or ValueError."""
-    with attempt.file(path, links=False) as file:
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        raise ValueError(f"more than {_LARGEST} bytes")
-    document = json.loads(content)
-    return document if isinstance(document, dict) else {}

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from shared.core.job import Target
 
 Record = Mapping[str, Any]
+#: Marks a record without the proof that the program on the nodes wrote it: it says only where files are.
+UNPROVEN = "unproven"
 
 
 class Run(NamedTuple):

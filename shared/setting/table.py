@@ -49,7 +49,7 @@ _ROWS: Mapping[str, Setting] = {
         "cluster → its `engine` and options ([engines](engines.md), [facts](engines.md#facts-of-clusters))",
     ),
     "SLIPWAY_SEAL_KEY": Setting(
-        "first", "names", "", "32 bytes in base64 that seal secret values; for rotation, the newest first"
+        "first", "names", "", "32 bytes in base64: seals secrets, proves records; to rotate, the newest first"
     ),
     "SLIPWAY_WEBHOOK_SECRETS": Setting(
         "first", "document", "{}", 'JSON: name → "whsec_…", ["new", "old"] or {"secret": …, "hosts": […]}'

@@ -149,7 +149,7 @@ class Slurmctld:
 
     def _answered(self, plan: Mapping[str, Any]) -> bool:
         """Whether an earlier attempt finished; otherwise stop all of them."""
-        for name, token, reason in plan["earlier"]:
+        for name, token, reason, *_ in plan["earlier"]:
             claim = self.claims.setdefault(name, Claim(token, ""))
             if claim.ended and reason:
                 return True

@@ -73,6 +73,32 @@ CHANGES = (
     Change("functions/openapi/operation.py", "if name not in parameters:", "if name in parameters:"),
     Change("functions/openapi/operation.py", "if name.lower() in _OF_THE_HOST:", "if name in _OF_THE_HOST:"),
     Change(
+        "shared/engines/node/proof.py",
+        "if match is None or not self._fits(",
+        "if match is None or self._fits(",
+    ),
+    Change("shared/engines/node/proof.py", 'f"{self._place}{name}\\n"', 'f"{name}\\n"'),
+    Change(
+        "shared/engines/node/proof.py", "lines = text[match.end() :] if match", "lines = text[2:] if match"
+    ),
+    Change(
+        "shared/engines/node/turns.py",
+        "if content:\n                    return number if",
+        "if True:\n                    return number if",
+    ),
+    Change(
+        "shared/engines/node/claim.py",
+        "self._attempt.sibling(name, Proof(keys))",
+        "self._attempt.sibling(name, Proof())",
+    ),
+    Change(
+        "shared/engines/proofs.py",
+        "UNPROVEN not in last_turn and UNPROVEN not in record",
+        "UNPROVEN not in last_turn",
+    ),
+    Change("shared/engines/proofs.py", "return {UNPROVEN: True}", "return {}"),
+    Change("shared/engines/launch/plan.py", "one.reason, *order.keys.get(token, ())]", "one.reason]"),
+    Change(
         "local/azurebatch/run/schedule.py",
         "if len(fitting) >= task.instances:",
         "if len(fitting) > task.instances:",

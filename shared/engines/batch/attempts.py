@@ -23,6 +23,7 @@ from shared.engines.batch.tasks import Listed, Tasks
 from shared.engines.batch.words import nodes_of, observation, was_taken_back
 from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
+from shared.engines.recorded import placed
 from shared.engines.records import Records
 
 #: How far a list reaches back before the previous one: clocks differ, and lists lag.
@@ -56,6 +57,7 @@ class Attempts:
         target = order.target
         lives = life(self._cluster, order, datetime.fromtimestamp(self._clock(), UTC))
         signature = self._access.signature(lives.until)
+        order = self._records.proofs.with_keys(order)
         task = submission(self._cluster, order, uuid.uuid4().hex, signature, lives)
         if await self._tasks.add(task):
             return Observation(JobState.QUEUED, handle=f"{queue(self._cluster, order)}/{target.name}")
@@ -147,7 +149,7 @@ class Attempts:
             return _unfinished(task, view)
         record = await self._records.find(target)
         segment = self._records.segment(target, record) if record is not None else ""
-        return observation(task.task, record)._replace(handle=task.handle, segment=segment)
+        return placed(observation(task.task, record), record, segment)._replace(handle=task.handle)
 
 
 def _unfinished(task: Listed, view: ClusterView | None) -> Observation:

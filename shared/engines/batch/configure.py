@@ -35,12 +35,15 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
         from shared.engines.batch.account import Account
         from shared.engines.batch.engine import BatchEngine
         from shared.engines.batch.storage.access import Access
+        from shared.engines.proofs import proofs_of
 
         containers = {
             name: Access(one, client_id, _emulator_key(one, settings)) for name, one in clusters.items()
         }
         accounts = {name: Account(one, client_id) for name, one in clusters.items()}
-        return BatchEngine(clusters, keys, containers=containers, accounts=accounts)
+        return BatchEngine(
+            clusters, keys, containers=containers, accounts=accounts, proofs=proofs_of(settings)
+        )
 
     def provision(name: str, plan: Plan) -> Iterator[Stage]:
         from shared.engines.batch import provision as making

@@ -27,6 +27,7 @@ from shared.engines.batch.wire.sign import Key
 from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.home import in_home
 from shared.engines.launch.shown import variables
+from shared.engines.proofs import Proofs
 from shared.engines.recent import Lately
 from shared.engines.records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
@@ -50,10 +51,11 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
         containers: Mapping[str, Access] | None = None,
         accounts: Mapping[str, Account] | None = None,
         clock: Callable[[], float] = time.time,
+        proofs: Proofs | None = None,
     ) -> None:
         clients = {name: BatchClient(one.url, keys[name]) for name, one in clusters.items()}
         access = {name: (containers or {}).get(name) or Access(one) for name, one in clusters.items()}
-        records = {name: _records_of(one, access[name]) for name, one in clusters.items()}
+        records = {name: _records_of(one, access[name], proofs) for name, one in clusters.items()}
         account = {
             name: (accounts or {}).get(name) or Account(one, clock=clock) for name, one in clusters.items()
         }
@@ -110,6 +112,6 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
         return view.facts if view else NO_FACTS
 
 
-def _records_of(cluster: BatchCluster, access: Access) -> Records | BlobRecords:
-    shares = Records(cluster)
+def _records_of(cluster: BatchCluster, access: Access, proofs: Proofs | None) -> Records | BlobRecords:
+    shares = Records(cluster, proofs)
     return BlobRecords(cluster, access, shares) if cluster.blobs else shares

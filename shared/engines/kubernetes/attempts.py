@@ -49,7 +49,7 @@ class Attempts:
 
         An existing Job with the same name and token counts as success.
         """
-        target = order.target
+        target, order = order.target, self._records.proofs.with_keys(order)
         request = job(self._cluster, order, await self._namespace.version())
         await self._make_programs()
         created = await make(self._client, request.path, request.body)

@@ -38,11 +38,12 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
     def load() -> Engine:
         from shared.engines.kubernetes.engine import KubernetesEngine
+        from shared.engines.proofs import proofs_of
 
         clients = {
             name: _client(one, accesses.get(name, NOWHERE), client_id) for name, one in clusters.items()
         }
-        return KubernetesEngine(clusters, clients)
+        return KubernetesEngine(clusters, clients, proofs=proofs_of(settings))
 
     def provision(name: str, plan: Plan) -> Iterator[Stage]:
         from shared.engines.kubernetes import provision as making

@@ -22,6 +22,7 @@ from shared.engines.kubernetes.job.site import site
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.version import NEWEST
 from shared.engines.launch.shown import variables
+from shared.engines.proofs import Proofs
 from shared.engines.records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
 
@@ -40,8 +41,9 @@ class KubernetesEngine(ClusterEngine[KubernetesCluster, Attempts]):
         clients: Mapping[str, KubernetesClient],
         *,
         clock: Callable[[], float] = time.time,
+        proofs: Proofs | None = None,
     ) -> None:
-        records = {name: Records(one) for name, one in clusters.items()}
+        records = {name: Records(one, proofs) for name, one in clusters.items()}
         attempts = {
             name: Attempts(one, clients[name], records[name], clock) for name, one in clusters.items()
         }

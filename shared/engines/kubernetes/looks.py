@@ -18,6 +18,7 @@ from shared.engines.kubernetes.wire.shapes import JOB, checked
 from shared.engines.kubernetes.words.conditions import condition
 from shared.engines.kubernetes.words.observations import Evidence, observation
 from shared.engines.kubernetes.words.waits import events_wait, pods_wait, queue_waits
+from shared.engines.recorded import placed
 from shared.engines.records import Records
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ class Looks:
         if observed.state.terminal:
             await self._put_away(job, observed)
         segment = self._records.segment(target, record) if record is not None else ""
-        return observed._replace(handle=self.handle(target), segment=segment)
+        return placed(observed, record, segment)._replace(handle=self.handle(target))
 
     def handle(self, target: Target) -> str:
         """The name by which people find the Job with kubectl."""

@@ -19,7 +19,9 @@ from shared.engines.launch.shells import ONE, USAGE
 from shared.engines.launch.site import Site
 from shared.jobspec import JsonObject
 
-_FILES = ("values", "claim")
+#: The variable with the keys of the attempt and of those before it: a token and its keys on each line.
+PROOFS = "SLIPWAY_PROOFS"
+_FILES = ("values", "proof", "claim")
 #: The only step that the program supports, and where it writes.
 _STEP, _OUTPUT = ["bash", "-c", ONE], ["stdout.txt", "stderr.txt"]
 
@@ -70,12 +72,14 @@ def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
 def claim(site: Site, order: Order, submission: str) -> dict[str, str]:
     """The variables with which the program claims the attempt, or reports why nothing can run."""
     earlier = ((one.target.name, one.target.token, one.reason) for one in order.earlier)
+    proofs = {PROOFS: "\n".join(" ".join((token, *keys)) for token, keys in order.keys.items())}
     return {
         "SLIPWAY_RECORDS": site.records,
         "SLIPWAY_ENDS": site.ends,
         "SLIPWAY_TOKEN": order.target.token,
         "SLIPWAY_SUBMISSION": submission,
         "SLIPWAY_EARLIER": "\n".join("\t".join(words) for words in earlier),
+        **(proofs if order.keys else {}),
     }
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from shared.core.engine import Order
+from shared.core.engine import Earlier, Order
 from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
@@ -24,7 +24,7 @@ from shared.engines.launch.toolkits import main_steps
 from shared.engines.launch.variables import inputs, outputs, own, secrets, system
 from shared.jobspec import wall_clock
 
-_STORES = ("files", "store", "blobs")
+_STORES = ("files", "proof", "store", "blobs")
 _FILES = (*_STORES, "private", "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
@@ -57,7 +57,7 @@ def mounting() -> str:
 @cache
 def forgetting() -> str:
     """The program that removes the leftovers of attempts."""
-    return _joined(("files", "forget"))
+    return _joined(("files", "proof", "store", "forget"))
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -79,9 +79,10 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
     return {
         "version": 1,
         "token": order.target.token,
+        "proof": list(order.keys.get(order.target.token, ())),
         "records": site.place or site.records,
         "ends": site.ends,
-        "earlier": [[one.target.name, one.target.token, one.reason] for one in order.earlier],
+        "earlier": [_earlier(order, one) for one in order.earlier],
         "run": list(site.scheduler.run),
         "hosts": list(site.scheduler.hosts),
         "hidden": list(site.scheduler.hidden),
@@ -105,6 +106,11 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
     }
+
+
+def _earlier(order: Order, one: Earlier) -> list[str]:
+    token = one.target.token
+    return [one.target.name, token, one.reason, *order.keys.get(token, ())]
 
 
 def _uploads(site: Site, steps: Steps) -> dict[str, Any]:

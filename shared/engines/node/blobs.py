@@ -9,10 +9,11 @@ import json
 import socket
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 from urllib.parse import quote, urlencode, urlsplit
 from xml.etree import ElementTree
 
+from shared.engines.node.proof import Proof
 from shared.engines.node.store import Directory, Store
 
 #: The version of the REST API; Azurite supports it as well.
@@ -141,7 +142,8 @@ def request(method: str, url: str, headers: Dict[str, str], body: bytes) -> Answ
 class Blobs(Store):
     """The blobs of a container whose names begin with a prefix."""
 
-    def __init__(self, container: Container, prefix: str) -> None:
+    def __init__(self, container: Container, prefix: str, proof: Optional[Proof] = None) -> None:
+        super().__init__(proof or Proof())
         self._container, self._prefix = container, prefix.strip("/")
         self.name = self._prefix.rpartition("/")[2]
 
@@ -150,11 +152,11 @@ class Blobs(Store):
 
     def child(self, name: str) -> "Blobs":
         """The store with a longer prefix."""
-        return Blobs(self._container, f"{self._prefix}/{name}")
+        return Blobs(self._container, f"{self._prefix}/{name}", self.proof.child(name))
 
-    def sibling(self, name: str) -> "Blobs":
+    def sibling(self, name: str, proof: Proof) -> "Blobs":
         """The store with another last part of the prefix."""
-        return Blobs(self._container, f"{self._prefix.rpartition('/')[0]}/{name}")
+        return Blobs(self._container, f"{self._prefix.rpartition('/')[0]}/{name}", proof)
 
     def prepare(self) -> None:
         """Does nothing: a prefix exists with its first blob."""
@@ -186,24 +188,19 @@ class Blobs(Store):
         answer = self._container.call("HEAD", self._path(name), patience=0.0, accept=(404,))
         return answer.status != 404
 
-    def read(self, name: str) -> Dict[str, Any]:
+    def load(self, name: str) -> bytes:
         """Read a blob. Raises OSError if the storage is away, because then its content is not known."""
         answer = self._container.call("GET", self._path(name), accept=(404,))
-        try:
-            document = json.loads(answer.content.decode()) if answer.status == 200 else {}
-        except ValueError:
-            return {}
-        return document if isinstance(document, dict) else {}
+        return answer.content if answer.status == 200 else b""
 
-    def write(self, name: str, value: Dict[str, Any]) -> None:
-        """A blob."""
-        self._put(name, value, {})
-
-    def add(self, name: str, value: Dict[str, Any]) -> None:
-        """Write a new blob."""
+    def save(self, name: str, text: bytes, only_new: bool = False) -> None:
+        """Write a blob."""
+        headers = {"x-ms-blob-type": "BlockBlob", "Content-Type": "application/json"}
+        headers.update({"If-None-Match": "*"} if only_new else {})
         # 412 if another request makes it at the same time.
-        answer = self._put(name, value, {"If-None-Match": "*"}, accept=(409, 412))
-        if answer.status in (409, 412):
+        accept = (409, 412) if only_new else ()
+        answer = self._container.call("PUT", self._path(name), headers=headers, body=text, accept=accept)
+        if answer.status in accept:
             raise FileExistsError(self._path(name))
 
     def reserve(self, name: str) -> None:
@@ -217,20 +214,14 @@ class Blobs(Store):
     def _path(self, name: str) -> str:
         return f"{self._prefix}/{name}"
 
-    def _put(self, name: str, value: Dict[str, Any], headers: Dict[str, str], accept: Any = ()) -> Answer:
-        call_headers = {"x-ms-blob-type": "BlockBlob", "Content-Type": "application/json"}
-        call_headers.update(headers)
-        body = json.dumps(value, indent=1).encode()
-        return self._container.call("PUT", self._path(name), headers=call_headers, body=body, accept=accept)
-
 
 def _is_entry(element: Any) -> bool:
     return element.tag in ("Blob", "BlobPrefix")
 
 
-def store_of(text: str) -> Store:
+def store_of(text: str, keys: Sequence[str] = ()) -> Store:
     """The store that a plan names: the path of a directory, or a container with a prefix in it."""
     if text.startswith("/"):
-        return Directory(Path(text))
+        return Directory(Path(text), Proof(keys))
     where = json.loads(text)
-    return Blobs(Container(where), where["prefix"])
+    return Blobs(Container(where), where["prefix"], Proof(keys))

@@ -8,10 +8,11 @@ ends its processes, and writes nothing more.
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 from shared.engines.node.files import PRIVATE
 from shared.engines.node.processes import GRACE
+from shared.engines.node.proof import Proof
 from shared.engines.node.store import Directory, Store
 from shared.engines.node.turns import Turns
 
@@ -49,27 +50,25 @@ class Claim:
         self.run = self._new_run("-".join(numbers))
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:
-            while True:
-                number, last = _last_turn(self._attempt)
+            while not self._own_turn:
+                number, last = self._turns.last()
                 self._may_follow(last)
-                if self._turns.add(number + 1, mine):
-                    break
+                self._own_turn = self._turns.add(number, mine)
         except Silent:
             self._attempt.release(self.run)
             raise
-        self._own_turn = number + 1
         self._attempt.write("claim.json", mine)
         if last:
             _wait_until_left([self._attempt.child(str(last.get("run")))])
 
     def take_from(self, earlier: List[List[str]]) -> Optional[Dict[str, Any]]:
-        """Take the job from its earlier attempts: name, token, and why the ledger ended it; newest first.
+        """Take the job from its earlier attempts: name, token, why the ledger ended it, keys; newest first.
 
         Returns the record of an attempt whose end the ledger does not know; otherwise none of them goes on.
         """
         runs = []
-        for name, token, reason in earlier:
-            attempt = self._attempt.sibling(name)
+        for name, token, reason, *keys in earlier:
+            attempt = self._attempt.sibling(name, Proof(keys))
             last = self._take_away(attempt, token)
             record = last.get("ended")
             if record is None:
@@ -85,14 +84,14 @@ class Claim:
     def is_held(self) -> bool:
         """Whether this run still has the claim. An unreadable claim does not count as lost."""
         try:
-            return not self._turns.has(self._own_turn + 1)
+            return not self._turns.has_after(self._own_turn)
         except OSError:
             return True
 
     def record(self, value: Dict[str, Any]) -> None:
         """Write the record of this run. Raises Silent for a final one if the turn is over."""
         whole = dict(value, version=1, token=self._token, run=self.run)
-        if whole["final"] and not self._turns.add(self._own_turn + 1, {"token": self._token, "ended": whole}):
+        if whole["final"] and not self._turns.add(self._own_turn, {"token": self._token, "ended": whole}):
             raise Silent(MOVED)
         self._attempt.child(self.run).write("result.json", whole)
 
@@ -109,7 +108,7 @@ class Claim:
         copy = Path(ends) / self._token
         with suppress(OSError):
             copy.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
-            Directory(copy).write("result.json", self._attempt.child(self.run).read("result.json"))
+            Directory(copy).save("result.json", self._attempt.child(self.run).load("result.json"))
 
     def _new_run(self, base: str) -> str:
         number, run = 1, base
@@ -137,29 +136,15 @@ class Claim:
         """End an earlier attempt, unless it has ended, and return its last turn before that."""
         turns = Turns(attempt)
         while True:
-            number, last = _last_turn(attempt)
+            number, last = turns.last()
             if last and last.get("token") != token:
                 return {}  # the claim of another job, which has nothing to do with this one
             if "ended" in last or "taken" in last:
                 return last
             claim = {"token": token, "submission": "", "run": last.get("run", "")}
-            if turns.add(number + 1, dict(claim, taken=self._attempt.name)):
+            if turns.add(number, dict(claim, taken=self._attempt.name)):
                 attempt.write("claim.json", dict(claim, run=""))
                 return last
-
-
-def _last_turn(attempt: Store) -> Tuple[int, Dict[str, Any]]:
-    """The number and the content of an attempt's last turn."""
-    number = Turns(attempt).count()
-    if number:
-        last = Turns(attempt).read(number)
-        if not last:
-            raise OSError(f"turn {number} of {attempt} cannot be read")  # it may be an end
-        return number, last
-    # Earlier versions of the program wrote no turns.
-    claim = attempt.read("claim.json")
-    record = attempt.child(str(claim["run"])).read("result.json") if claim.get("run") else {}
-    return 0, dict(claim, ended=record) if record.get("final") else claim
 
 
 def _wait_until_left(runs: List[Store]) -> None:

@@ -1,7 +1,6 @@
 """Files on a shared file system, where a job may have replaced any file by something else."""
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -10,10 +9,12 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Dict
+from typing import BinaryIO, Dict
 
 #: The mode of a directory that only its user may enter: it holds records, and the output of jobs.
 PRIVATE = 0o700
+#: The most bytes of a record that are read; real ones have some hundred.
+_LARGEST = 1 << 20
 #: Follows no link, and waits for no pipe.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK
 #: The errors of a file system without hard links, and the remedy for the person who chose it.
@@ -38,24 +39,20 @@ def expand(text: str, values: Dict[str, str]) -> str:
     return _VARIABLE.sub(lambda match: values.get(match.group(1) or match.group(2), match.group(0)), text)
 
 
-def read(path: Path) -> Dict[str, Any]:
-    """Read a JSON object; an empty one if there is none or it cannot be read."""
-    try:
-        with os.fdopen(_open(path, os.O_RDONLY), encoding="utf-8") as file:
-            document = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
+def load(path: Path) -> bytes:
+    """Read a file, up to a size that none of ours has. Raises Displaced, and OSError."""
+    with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+        return file.read(_LARGEST)
 
 
-def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
+def write(path: Path, text: bytes, only_new: bool = False) -> None:
     """Write a file whole or not at all, synced to disk, and readable for its user only.
 
     Raises FileExistsError if it exists and `only_new` is set, and any other OSError.
     """
     new = path.with_name(f"{path.name}.{os.uname().nodename}.{os.getpid()}")
-    with os.fdopen(_open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        json.dump(value, file, indent=1)
+    with os.fdopen(_open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     if not only_new:

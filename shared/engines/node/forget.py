@@ -8,7 +8,8 @@ import os
 import sys
 from pathlib import Path
 
-from shared.engines.node.files import read, remove
+from shared.engines.node.files import remove
+from shared.engines.node.store import Directory
 
 #: How many seconds after the last change of its run the program may still have written its own output.
 LATE = 3600.0
@@ -16,7 +17,7 @@ LATE = 3600.0
 
 def forget(attempt: Path, token: str, outputs: Path) -> None:
     """Remove the directory of an attempt and the outputs of its runs, but not those of another job."""
-    if read(attempt / "claim.json").get("token", token) != token or not attempt.is_dir():
+    if Directory(attempt).read("claim.json").get("token", token) != token or not attempt.is_dir():
         return
     for run in attempt.iterdir():
         number = run.name.partition("-")[0]

@@ -230,7 +230,7 @@ def main() -> int:
     private = take(("SLIPWAY_PLAN", "SLIPWAY_SUBMISSION", "SLIPWAY_AGENTS"))
     plan, submission = json.loads(private.pop("SLIPWAY_PLAN")), private.pop("SLIPWAY_SUBMISSION", "")
     os.environ.update(private)  # for the step alone that finds the nodes: see `hidden`
-    claim = Claim(store_of(plan["records"]), plan["token"], submission)
+    claim = Claim(store_of(plan["records"], plan["proof"]), plan["token"], submission)
     try:
         claim.take([os.environ.get(name) or "0" for name in plan["run"]], plan.get("startBy"))
         try:

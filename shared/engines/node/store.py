@@ -5,22 +5,29 @@ An object is written whole or not at all; of several writers of the same new obj
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
-from shared.engines.node.files import PRIVATE, read, write
+from shared.engines.node.files import PRIVATE, Displaced, load, write
+from shared.engines.node.proof import Proof
 
 
 class Store:
-    """A store of named JSON objects; a name may begin with that of a store within."""
+    """A store of named JSON objects; a name may begin with that of a store within.
+
+    It proves what it writes by `proof`, and reads what that proves.
+    """
 
     name = ""
+
+    def __init__(self, proof: Proof) -> None:
+        self.proof = proof
 
     def child(self, name: str) -> "Store":
         """A store within."""
         raise NotImplementedError
 
-    def sibling(self, name: str) -> "Store":
-        """Another one next to it."""
+    def sibling(self, name: str, proof: Proof) -> "Store":
+        """Another one next to it, with a proof of its own."""
         raise NotImplementedError
 
     def prepare(self) -> None:
@@ -38,17 +45,25 @@ class Store:
         """
         raise NotImplementedError
 
-    def read(self, name: str) -> Dict[str, Any]:
-        """Read a JSON object; an empty one if there is none or it cannot be read."""
+    def load(self, name: str) -> bytes:
+        """The text of an object; an empty one if there is none. Raises OSError if that is not known."""
         raise NotImplementedError
+
+    def save(self, name: str, text: bytes, only_new: bool = False) -> None:
+        """Write the text of an object in an existing store. Raises FileExistsError if `only_new` is set."""
+        raise NotImplementedError
+
+    def read(self, name: str) -> Dict[str, Any]:
+        """Read an object; an empty one if there is none that is proven. Raises OSError as `load` does."""
+        return self.proof.value(name, self.load(name))
 
     def write(self, name: str, value: Dict[str, Any]) -> None:
         """Write an object in an existing store, or replace one."""
-        raise NotImplementedError
+        self.save(name, self.proof.text(name, value))
 
     def add(self, name: str, value: Dict[str, Any]) -> None:
         """Write a new object. Raises FileExistsError if it exists."""
-        raise NotImplementedError
+        self.save(name, self.proof.text(name, value), only_new=True)
 
     def reserve(self, name: str) -> None:
         """Make a new store within. Raises FileExistsError."""
@@ -62,7 +77,8 @@ class Store:
 class Directory(Store):
     """A directory on a file system that all nodes share."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, proof: Optional[Proof] = None) -> None:
+        super().__init__(proof or Proof())
         self._path, self.name = path, path.name
 
     def __str__(self) -> str:
@@ -70,11 +86,11 @@ class Directory(Store):
 
     def child(self, name: str) -> "Directory":
         """A directory in it, which need not exist."""
-        return Directory(self._path / name)
+        return Directory(self._path / name, self.proof.child(name))
 
-    def sibling(self, name: str) -> "Directory":
+    def sibling(self, name: str, proof: Proof) -> "Directory":
         """Another directory with the same parent."""
-        return Directory(self._path.with_name(name))
+        return Directory(self._path.with_name(name), proof)
 
     def prepare(self) -> None:
         """Create it, with its parents."""
@@ -92,17 +108,15 @@ class Directory(Store):
             return name in self.names()
         return False
 
-    def read(self, name: str) -> Dict[str, Any]:
-        """Read a file in it."""
-        return read(self._path / name)
+    def load(self, name: str) -> bytes:
+        """Read a file in it; what stands in the place of one is none."""
+        with suppress(FileNotFoundError, NotADirectoryError, Displaced):
+            return load(self._path / name)
+        return b""
 
-    def write(self, name: str, value: Dict[str, Any]) -> None:
-        """Write a file, by renaming."""
-        write(self._path / name, value)
-
-    def add(self, name: str, value: Dict[str, Any]) -> None:
-        """Write a new file, by a link."""
-        write(self._path_for_new(name), value, only_new=True)
+    def save(self, name: str, text: bytes, only_new: bool = False) -> None:
+        """Write a file, by renaming; a new one by a link."""
+        write(self._path_for_new(name) if only_new else self._path / name, text, only_new)
 
     def reserve(self, name: str) -> None:
         """A directory."""

@@ -52,6 +52,7 @@ class Attempts:
         self, cluster: SlurmCluster, client: SlurmClient, records: Records, clock: Callable[[], float]
     ) -> None:
         self._cluster, self._client, self._clock = cluster, client, clock
+        self._proofs = records.proofs
         self._finished = EndSources(cluster, client, records)
         self._leftovers = Leftovers(cluster, client, records)
         self._jobs = SlurmJobs(cluster, client)
@@ -77,6 +78,7 @@ class Attempts:
         if is_too_long(cluster, order):
             raise too_long(cluster, order)
         dialect = await self._client.agree()
+        order = self._proofs.with_keys(order)
         request = submission(cluster, dialect, order, uuid.uuid4().hex)
         answer = await self._client.call(request.method, "/job/submit", request.body)
         number = answer.number()

@@ -18,9 +18,10 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
     keys = _keys(settings)
 
     def load() -> Engine:
+        from shared.engines.proofs import proofs_of
         from shared.engines.slurm.engine import SlurmEngine
 
-        return SlurmEngine(clusters, keys)
+        return SlurmEngine(clusters, keys, proofs=proofs_of(settings))
 
     faults = {
         name: f"SLIPWAY_SLURM_KEYS holds no key for the cluster {name}"

@@ -16,6 +16,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts, combined_facts
 from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.launch.shown import variables
+from shared.engines.proofs import Proofs
 from shared.engines.recent import Lately
 from shared.engines.records import Records
 from shared.engines.slurm.abilities import abilities_of
@@ -52,6 +53,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
         *,
         clock: Callable[[], float] = time.time,
         dialects: Sequence[Dialect] = DIALECTS,
+        proofs: Proofs | None = None,
     ) -> None:
         self._clients = {
             name: SlurmClient(one, keys[name], dialects) for name, one in clusters.items() if name in keys
@@ -59,7 +61,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
         self._lately = Lately(self._fetch_view, _GOOD, clock)
         #: cluster and partition → its resources in the last list
         self._listed: dict[tuple[str, str], Listed] = {}
-        records = {name: Records(one) for name, one in clusters.items()}
+        records = {name: Records(one, proofs) for name, one in clusters.items()}
         attempts = {
             name: Attempts(clusters[name], client, records[name], clock)
             for name, client in self._clients.items()

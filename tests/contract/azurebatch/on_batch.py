@@ -21,9 +21,11 @@ from shared.engines.batch.provision import provision
 from shared.engines.batch.storage.access import Access
 from shared.engines.batch.storage.access import SharedKey as StorageKey
 from shared.engines.batch.wire.sign import SharedKey, key_from
+from shared.engines.proofs import Proofs
 from shared.engines.provisioning import Plan
 
 NAME = "dev-cluster-00"
+_PROOFS = Proofs(("the deployment's",))
 _SIZE = Plan()
 
 
@@ -74,4 +76,10 @@ async def engine_on(
         async for _ in stage.steps:
             pass
     access = Access(cluster, key=StorageKey(azurite.ACCOUNT, azurite.KEY))
-    return BatchEngine({NAME: cluster}, {NAME: running.key}, containers={NAME: access}, clock=clock)
+    return BatchEngine(
+        {NAME: cluster},
+        {NAME: running.key},
+        containers={NAME: access},
+        clock=clock,
+        proofs=Proofs(("the deployment's",)),
+    )

@@ -70,7 +70,7 @@ def _adds_first_turn(plan: str, number: int) -> subprocess.Popen[bytes]:
     program = (
         "import sys; from shared.engines.node.blobs import store_of\n"
         "from shared.engines.node.turns import Turns\n"
-        "sys.exit(not Turns(store_of(sys.argv[1])).add(1, {'by': sys.argv[2]}))"
+        "sys.exit(not Turns(store_of(sys.argv[1])).add(0, {'by': sys.argv[2]}))"
     )
     return subprocess.Popen([sys.executable, "-c", program, plan, str(number)])
 
@@ -81,7 +81,7 @@ async def test_of_many_that_make_the_same_new_thing_one_succeeds(attempts: Attem
     codes = [process.wait(60) for process in processes]
 
     assert sorted(codes) == [0, 1, 1, 1]
-    assert Turns(attempts("n-1")).read(1) == {"by": str(codes.index(0))}
+    assert Turns(attempts("n-1")).last() == (1, {"by": str(codes.index(0))})
 
 
 async def test_a_place_that_never_was_is_not_an_empty_one(attempts: Attempts) -> None:
@@ -146,7 +146,7 @@ async def test_an_end_that_was_not_heard_of_answers_for_the_next_attempt(attempt
     """The node was killed after the turn of its end, before its record was written."""
     first, second = Claim(attempts("n-1"), "t.1", "s1"), Claim(attempts("n-2"), "t.2", "s2")
     first.take(["7"])
-    Turns(attempts("n-1")).add(2, {"token": "t.1", "ended": {**END, "code": 5, "run": "7"}})
+    Turns(attempts("n-1")).add(1, {"token": "t.1", "ended": {**END, "code": 5, "run": "7"}})
     second.take(["8"])
 
     answer = second.take_from(FIRST)
@@ -161,7 +161,7 @@ async def test_a_node_that_died_between_claim_and_record_is_followed(
     monkeypatch.setattr(claims, "GRACE", 0.0)
     monkeypatch.setattr(claims, "WATCH", 0.1)
     attempts("n-1").reserve("7")
-    Turns(attempts("n-1")).add(1, {"token": "t.1", "submission": "s1", "run": "7"})
+    Turns(attempts("n-1")).add(0, {"token": "t.1", "submission": "s1", "run": "7"})
     again = Claim(attempts("n-1"), "t.1", "s1")
 
     again.take(["7"])
@@ -191,7 +191,7 @@ async def test_a_turn_whose_answer_was_lost_is_our_own(wire: Front, monkeypatch:
 
     claim.take(["7"])
 
-    assert Turns(store_in(wire.where, "n-1")).count() == 1
+    assert Turns(store_in(wire.where, "n-1")).last()[0] == 1
     assert claim.is_held()
 
 

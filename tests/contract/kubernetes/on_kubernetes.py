@@ -15,9 +15,11 @@ from shared.engines.kubernetes.engine import KubernetesEngine
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.proofs import Proofs
 from tests.doubles.kubernetes.server import TOKEN, Kubernetes, kubernetes
 
 NAME = "dev-cluster-00"
+_PROOFS = Proofs(("the deployment's",))
 
 
 @dataclass(frozen=True)
@@ -55,4 +57,6 @@ def engine_on(where: Running, *, clock: Callable[[], float] = time.time, **optio
     }
     cluster = KubernetesCluster(NAME, **values)
     client = KubernetesClient(Access(where.server.url), FixedToken(TOKEN))
-    return KubernetesEngine({NAME: cluster}, {NAME: client}, clock=clock)
+    return KubernetesEngine(
+        {NAME: cluster}, {NAME: client}, clock=clock, proofs=Proofs(("the deployment's",))
+    )

@@ -12,12 +12,14 @@ from local.patience import Patience
 from local.slurm import Slurm
 from shared.core.engine import Earlier, Observation, Order
 from shared.core.job import Target
+from shared.engines.proofs import Proofs
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from shared.engines.slurm.wire.key import SigningKey
 
 NAME = "dev-cluster-00"
+_PROOFS = Proofs(("the deployment's",))
 #: Seconds without any progress.
 PATIENCE = 120.0
 
@@ -34,7 +36,12 @@ def engine_on(running: Slurm, dialects: Sequence[Dialect] = DIALECTS, **options:
         **options,
     }
     cluster = SlurmCluster(NAME, url=running.url, user=running.user, shared=shared, **values)
-    return SlurmEngine({NAME: cluster}, {NAME: SigningKey(running.jwt_key.read_bytes())}, dialects=dialects)
+    return SlurmEngine(
+        {NAME: cluster},
+        {NAME: SigningKey(running.jwt_key.read_bytes())},
+        dialects=dialects,
+        proofs=Proofs(("the deployment's",)),
+    )
 
 
 @asynccontextmanager

@@ -15,8 +15,20 @@ from shared.engines.node import blobs, claim
 from shared.engines.node.blobs import Answer, Blobs
 from shared.engines.node.claim import MOVED, Claim, Silent
 from shared.engines.node.ends import NOT_READY
+from shared.engines.node.proof import Proof
 from tests.crash.batch.container import Container
 from tests.crash.batch.nodes import Azure, NodeLost, Task
+
+_ENDED_WELL: Mapping[str, Any] = {
+    "state": "ended",
+    "reason": "",
+    "message": "",
+    "final": True,
+    "code": 0,
+    "exitCode": 0,
+    "directories": {},
+    "hosts": [],
+}
 
 
 class NodeFault(StrEnum):
@@ -28,6 +40,7 @@ class NodeFault(StrEnum):
     TAKEN_BEFORE = "the node is taken away before it"
     TAKEN_AFTER = "the node is taken away after it"
     RIVAL = "before it, another node begins with the same task"
+    FORGED = "before it, another job writes that every attempt has ended well"
 
 
 class _Node(blobs.Container):
@@ -48,6 +61,8 @@ class _Node(blobs.Container):
             return Answer(503, {"x-ms-error-code": "ServerBusy"}, b"")
         if fault is NodeFault.RIVAL:
             self._model.rival(self._work)
+        if fault is NodeFault.FORGED:
+            self._model.forge()
         answer = self._model.container.answer(method, name, query, headers, body)
         if fault is NodeFault.TAKEN_AFTER:
             raise NodeLost
@@ -125,6 +140,21 @@ class BlobAzure(Azure):
             if self._refusal(work.name, work.task, work.plan) is None:
                 self.cut_off[self._begin(work.name)] = self.lives
 
+    def forge(self) -> None:
+        """Write what a job can that may write into the container: over records, and as the next turns."""
+        attempts = {name.partition("/turns/")[0] for name in self.container.blobs if "/turns/" in name}
+        for place in attempts | {json.loads(work.plan["records"])["prefix"] for work in self.works.values()}:
+            ended = {**_ENDED_WELL, "run": "forged"}
+            for number in range(1, 9):
+                content = {"token": self._token(place), "ended": ended}
+                self.container.blobs.setdefault(f"{place}/turns/{number}", json.dumps(content).encode())
+        for name in [name for name in self.container.blobs if name.endswith("/result.json")]:
+            self.container.blobs[name] = json.dumps(_ENDED_WELL).encode()
+
+    def _token(self, place: str) -> str:
+        job, _, attempt = place.rpartition("/")[2].rpartition("-")
+        return next((one.plan["token"] for one in self.works.values() if one.name == f"{job}-{attempt}"), "x")
+
     def advance(self, preempts: Callable[[str], bool]) -> None:
         """Check every run's claim, then advance as without a container."""
         self._look_at_claims()
@@ -142,7 +172,7 @@ class BlobAzure(Azure):
 
     def _refusal(self, name: str, task: Task, plan: Mapping[str, Any]) -> int | None:
         work, where = Work(name, task, plan), json.loads(plan["records"])
-        place = Blobs(_Node(where, self, work), where["prefix"])
+        place = Blobs(_Node(where, self, work), where["prefix"], Proof(plan["proof"]))
         variables = {one["name"]: one["value"] for one in task["environmentSettings"]}
         own = Claim(place, plan["token"], variables[SUBMISSION])
         code = self._claimed(own, plan)
@@ -166,9 +196,8 @@ class BlobAzure(Azure):
 
     def _finish(self, name: str, number: int) -> int:
         own = self.held[number]
-        end = {"state": "ended", "reason": "", "message": "", "final": True, "code": 0, "exitCode": 0}
         try:
-            own.record({**end, "directories": {}, "hosts": []})
+            own.record(dict(_ENDED_WELL))
         except Silent as silent:
             return silent.code
         except OSError:
@@ -182,7 +211,7 @@ class BlobAzure(Azure):
     def _has_ended(self, name: str, run: str) -> bool:
         """Whether the container has the record of this run's end."""
         turns = [json.loads(value) for at, value in self.container.blobs.items() if f"/{name}/turns/" in at]
-        return run in [one["ended"]["run"] for one in turns if "ended" in one]
+        return run in [one["ended"]["run"] for one in turns if "ended" in one]  # no forged one names it
 
     def _look_at_claims(self) -> None:
         """Each run checks its claim, and ends if it has lost it."""

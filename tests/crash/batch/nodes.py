@@ -246,13 +246,13 @@ class Azure(Service):
             return 0
         if claim.is_taken:
             return 254
-        for earlier, token, reason in plan["earlier"]:
+        for earlier, token, reason, *_ in plan["earlier"]:
             last = self.claims.setdefault(earlier, Claim(token, ""))
             if last.ended and reason:
                 claim.ended = True
                 return 0
             last.is_taken = True
-        names = {name, *(earlier for earlier, _, _ in plan["earlier"])}
+        names = {name, *(one[0] for one in plan["earlier"])}
         self.alive = {number: one for number, one in self.alive.items() if one not in names}
         return None
 

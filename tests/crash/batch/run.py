@@ -10,6 +10,7 @@ from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.storage.access import Access, SharedKey
 from shared.engines.leftovers import FORGET
+from shared.engines.proofs import Proofs
 from tests.crash.batch.blobs import BlobAzure
 from tests.crash.batch.container import ACCOUNT, AppFault, Container
 from tests.crash.batch.nodes import Azure
@@ -89,7 +90,10 @@ async def _played(
         mounts = {"acct/scripts": "/shared/scripts"}
         cluster = BatchCluster("dev", url=url, pool="t4", max_nodes=_NODES, mounts=mounts, **options)
         access = Access(cluster, key=SharedKey(ACCOUNT, "a2V5"))
-        engine = BatchEngine({"dev": cluster}, {"dev": KEY}, containers={"dev": access}, clock=azure.now)
+        containers, proofs = {"dev": access}, Proofs(("the deployment's",))
+        engine = BatchEngine(
+            {"dev": cluster}, {"dev": KEY}, containers=containers, clock=azure.now, proofs=proofs
+        )
         try:
             run = BatchRun(engine, server, plan)
             await run.play(story, wake_after)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,17 +12,16 @@ from shared.core.job import Target
 from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.claim import Claim
+from shared.engines.node.proof import Proof
+from shared.engines.proofs import parsed
 from tests.breadth import every_few
 from tests.crash.batch.blobs import NodeFault
-from tests.crash.batch.container import AppFault
 from tests.crash.batch.nodes import Cut
 from tests.crash.batch.run import play_on_blobs
 from tests.crash.batch.test_batch import GANG
 from tests.crash.stories import ARCHIVED, STORIES
 
 Patch = pytest.MonkeyPatch
-#: The request by which a node records the end of a job.
-_ENDED = 9
 
 
 def a_turn_is_written_without_a_condition(patch: Patch) -> None:
@@ -72,33 +70,8 @@ def the_end_of_an_earlier_attempt_is_not_answered(patch: Patch) -> None:
     patch.setattr(Claim, "take_from", mutant)
 
 
-def the_app_believes_exit_codes_alone(patch: Patch) -> None:
-    async def mutant(self: BlobRecords, target: Target) -> None:
-        return None
-
-    patch.setattr(BlobRecords, "find", mutant)
-
-
-def the_app_believes_the_record_beside_the_turn(patch: Patch) -> None:
-    original = BlobRecords._object
-
-    async def mutant(self: BlobRecords, target: Target, name: str) -> dict[str, Any]:
-        document = await original(self, target, name)
-        return {one: value for one, value in document.items() if one != "ended"}
-
-    patch.setattr(BlobRecords, "_object", mutant)
-
-
-def an_unreadable_record_is_none(patch: Patch) -> None:
-    async def mutant(self: BlobRecords, target: Target, name: str) -> dict[str, Any]:
-        blob = self._access.container.get_blob_client(f"{self._prefix(target)}{name}")
-        try:
-            document = json.loads(await (await blob.download_blob()).readall())
-        except Exception:  # noqa: BLE001 - the mutant
-            return {}
-        return document if isinstance(document, dict) else {}
-
-    patch.setattr(BlobRecords, "_object", mutant)
+def what_has_no_proof_counts(patch: Patch) -> None:
+    patch.setattr(Proof, "value", lambda self, name, text: parsed(text) if text else {})
 
 
 def records_of_archived_jobs_stay(patch: Patch) -> None:
@@ -117,9 +90,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     what_came_before_is_not_waited_for,
     earlier_attempts_keep_their_claim,
     the_end_of_an_earlier_attempt_is_not_answered,
-    the_app_believes_exit_codes_alone,
-    the_app_believes_the_record_beside_the_turn,
-    an_unreadable_record_is_none,
+    what_has_no_proof_counts,
     records_of_archived_jobs_stay,
 )
 
@@ -151,19 +122,4 @@ async def _caught() -> str:
             others = [job.id for job in run.jobs() if job.attempt > 1 and fault is not NodeFault.RIVAL]
             if run.violations or others:
                 return f"{fault} at call {n}: {run.violations} {others}"
-    for app_faults in (
-        {},
-        {1: AppFault.GARBAGE},
-        {2: AppFault.GARBAGE},
-        {1: AppFault.LOST},
-        {2: AppFault.BUSY},
-    ):
-        for n in range(_ENDED, _ENDED + 3):
-            run = await play_on_blobs(
-                one, node_faults={n: NodeFault.TAKEN_AFTER}, app_faults=app_faults, gives_up=True
-            )
-            if run.violations or run.jobs()[0].attempt > 1:
-                return (
-                    f"its end stands there, {app_faults}: {run.violations}, attempt {run.jobs()[0].attempt}"
-                )
     return ""

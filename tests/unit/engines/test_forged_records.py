@@ -1,6 +1,6 @@
 """Whether a job succeeded, failed or was cancelled is its scheduler's to say, not that of a record.
 
-Where a scheduler reports nothing of an end (a node that never answers again), the record decides.
+Where a scheduler reports nothing of an end (a node that never answers again), a proven record decides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
 from shared.engines.batch import words as batch
 from shared.engines.kubernetes.words.observations import CANCELLED, Evidence, observation
+from shared.engines.recorded import placed
 from shared.engines.registry import ENGINES
+from shared.engines.runs import UNPROVEN
 from shared.engines.slurm import words as slurm
 from tests.unit.engines.kubernetes.words.cluster import ENDED, job, mark, pod, stopped
 from tests.unit.engines.slurm.test_words import COPY
@@ -85,6 +87,8 @@ RECORDS: dict[str, dict[str, Any]] = {
     "it was cancelled": {**_FORGED, "reason": "terminated", "code": 143, "exitCode": None},
     "its node failed": {**_FORGED, "reason": "infrastructure", "code": 250, "exitCode": None},
     "nothing of an end": {"final": True},
+    # What is left of a record that lacks its proof: `test_proofs.py` shows how one can be forged.
+    "no proof": {UNPROVEN: True, "run": "7-0", "directories": {"stdouterr": "/x"}},
 }
 
 
@@ -102,6 +106,18 @@ def test_a_record_changes_no_end_that_its_scheduler_reports(end: str, record: st
     assert forged.state is plain.state or may_fail
     assert plain.started is None or (forged.started, forged.ended) == (plain.started, plain.ended)
     assert forged.exit_code in (plain.exit_code, None) or not plain.exit_code
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_without_its_proof_a_record_explains_nothing_and_the_end_says_so(end: str) -> None:
+    plain, forged = ENDS[end](None), ENDS[end](RECORDS["no proof"])
+
+    shown = placed(forged, RECORDS["no proof"], "x")
+
+    assert forged == plain
+    has_failed = plain.state is not JobState.SUCCEEDED
+    assert ("a record without its proof was found" in shown.message) is has_failed
+    assert shown._replace(message="", segment="") == plain._replace(message="")
 
 
 @pytest.mark.parametrize("end", ["batch code 3", "slurm code 3", "kubernetes code 3"])

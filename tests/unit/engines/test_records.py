@@ -39,7 +39,9 @@ class Share:
         (folder / "stdouterr").mkdir(parents=True, exist_ok=True)
         (folder / "outputs").mkdir(exist_ok=True)
         names = {"stdouterr": f"{self.on_share(folder)}/stdouterr", "M": f"{self.on_share(folder)}/outputs"}
-        (place / "claim.json").write_text(json.dumps({"token": token, "run": "7-0"}))
+        (place / "turns").mkdir(exist_ok=True)
+        for claim in ("claim.json", "turns/1"):
+            (place / claim).write_text(json.dumps({"token": token, "run": "7-0"}))
         (place / "7-0/result.json").write_text(json.dumps({"directories": {**names, **directories}}))
         return folder
 
@@ -49,7 +51,7 @@ class Share:
 
     @property
     def records(self) -> Records:
-        return Records(replace(CLUSTER, reads={"/shared": str(self.root)}), self.names)
+        return Records(replace(CLUSTER, reads={"/shared": str(self.root)}), names=self.names)
 
     async def log(self, file: str = "stdout.txt", offset: int = 0) -> bytes:
         return (await self.records.chunk(TARGET, "stdouterr", file, offset, 1 << 16)).data
@@ -193,7 +195,9 @@ async def test_an_attempt_that_became_a_link_to_another_shows_nothing_of_it(shar
         await share.log()
 
 
-@pytest.mark.parametrize("where", ["attempts/e/n", "attempts/e/n/7-0", "attempts/e/n/claim.json"])
+@pytest.mark.parametrize(
+    "where", ["attempts/e/n", "attempts/e/n/7-0", "attempts/e/n/turns", "attempts/e/n/turns/1"]
+)
 async def test_the_record_itself_is_read_through_no_link(share: Share, where: str) -> None:
     share.run()
     place = share.root / "slipway" / where
@@ -297,9 +301,9 @@ async def test_what_cannot_be_seen_is_said(share: Share) -> None:
 @pytest.mark.parametrize("run", ["..", ".", "", "a/b", 7, None])
 async def test_a_claim_names_a_folder_beside_it(share: Share, run: Any) -> None:
     share.run()
-    claim = share.root / "slipway/attempts/e/n/claim.json"
-    claim.write_text(json.dumps({"token": "t.1", "run": run}))
-    claim.with_name("result.json").write_text("{}")
+    place = share.root / "slipway/attempts/e/n"
+    (place / "turns/1").write_text(json.dumps({"token": "t.1", "run": run}))
+    (place / "result.json").write_text("{}")
 
     assert await share.records.find(TARGET) is None
 

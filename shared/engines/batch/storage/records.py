@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,11 +13,13 @@ from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
+from shared.engines.node.turns import NUMBER
+from shared.engines.proofs import LARGEST, read, record_of
 from shared.engines.records import Records
-from shared.engines.runs import Record, is_folder, written_by
+from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
 
-#: The most bytes of a record; real ones have a few hundred.
-_LARGEST = 1 << 20
+#: How many turns are read in search of one that is proven: jobs may have written any number.
+_TURNS = 20
 #: Entries of a page of a folder.
 _PAGE = 1000
 _RECORD = "the record of the attempt"
@@ -26,28 +28,29 @@ _RECORD = "the record of the attempt"
 class BlobRecords:
     """The records of one cluster's attempts, and the files that only their nodes had.
 
-    Any job of the cluster can write all of it, since all jobs have the identity of the pool. Names are
-    accepted only below the attempt's prefix. `shares` has the files on file systems that the app mounts.
+    Any job of the cluster can write all of it, since all jobs have the identity of the pool. So a record
+    counts only with its proof, and names are accepted only below the attempt's prefix. `shares` has the files
+    on file systems that the app mounts.
     """
 
     def __init__(self, cluster: BatchCluster, access: Access, shares: Records) -> None:
         self._cluster, self._access, self._shares = cluster, access, shares
+        self.proofs = shares.proofs
 
     async def find(self, target: Target) -> Record | None:
         """The record of the run that holds the claim, or held it at its end; None if there is none."""
         async with blob_errors(_RECORD):
-            number = await self._last_turn(target)
-            last_turn = await self._object(target, f"turns/{number}") if number else {}
+            last_turn = await self._last_turn(target)
             ended, run = last_turn.get("ended"), last_turn.get("run")
             if last_turn.get("token") != target.token or "taken" in last_turn:
                 return None
             if isinstance(ended, dict):
-                # last_turn counts, although the node may have died before it wrote the record.
-                return ended if is_folder(ended.get("run")) else None
+                # The turn counts, although the node may have died before it wrote the record.
+                return record_of(last_turn, ended) if is_folder(ended.get("run")) else None
             if not is_folder(run):
                 return None
             record = await self._object(target, f"{run}/result.json")
-            return {**record, "run": run} if record else None
+            return record_of(last_turn, {**record, "run": run}) if record else None
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target]:
         """The targets that still have records."""
@@ -129,34 +132,36 @@ class BlobRecords:
             names = self._access.container.list_blob_names(name_starts_with=self._prefix(target))
             if await anext(aiter(names), None) is None:
                 return False
-            number = await self._last_turn(target)
-            last_turn = await self._object(target, f"turns/{number}") if number else {}
+            last_turn = await self._last_turn(target)
             return bool(last_turn.get("token", target.token) == target.token)
 
-    async def _last_turn(self, target: Target) -> int:
+    async def _last_turn(self, target: Target) -> Mapping[str, Any]:
+        """The last turn that is proven, of the newest ones; empty if none is."""
         prefix = f"{self._prefix(target)}turns/"
         names = [
             one.removeprefix(prefix)
             async for one in self._access.container.list_blob_names(name_starts_with=prefix)
         ]
-        return max((int(name) for name in names if name.isdecimal()), default=0)
+        numbers = sorted((int(name) for name in names if NUMBER.fullmatch(name)), reverse=True)
+        for number in numbers[:_TURNS]:
+            last_turn = await self._object(target, f"turns/{number}")
+            if UNPROVEN not in last_turn:
+                return last_turn
+        return {}
 
-    async def _object(self, target: Target, name: str) -> dict[str, Any]:
-        """A JSON object; empty if there is none. Raises Busy if the text is not one."""
+    async def _object(self, target: Target, name: str) -> Mapping[str, Any]:
+        """An object; empty if there is none, marked if it is not proven. Raises Busy for a damaged one."""
         from azure.core.exceptions import ResourceNotFoundError
 
         blob = self._access.container.get_blob_client(f"{self._prefix(target)}{name}")
         try:
-            content = await (await blob.download_blob(offset=0, length=_LARGEST + 1)).readall()
+            content = await (await blob.download_blob(offset=0, length=LARGEST + 1)).readall()
         except ResourceNotFoundError:
             return {}
-        try:
-            document = json.loads(content[: _LARGEST + 1]) if len(content) <= _LARGEST else None
-        except (ValueError, RecursionError):
-            document = None
-        if not isinstance(document, dict):
-            raise Busy(f"{_RECORD} cannot be read")
-        return document
+        with suppress(ValueError, RecursionError):
+            if document := read(self.proofs.proof_of(target.token), name, content):
+                return document
+        raise Busy(f"{_RECORD} cannot be read")
 
     async def _delete(self, name: str) -> None:
         from azure.core.exceptions import ResourceNotFoundError

@@ -13,6 +13,12 @@ START, ALONE, USAGE, FORGET = "start.sh", "alone.sh", "usage.sh", "forget.sh"
 SCRIPT = """\
 # The first process of a pod. SLIPWAY_HOME is the pod's own, SLIPWAY_PROGRAMS holds the programs.
 set -eu
+# With which variables a process began can be read for as long as it runs.
+if [ "${JOB_COMPLETION_INDEX:-0}" != 0 ] && [ -n "${SLIPWAY_PROOFS:-}" ]; then
+  unset SLIPWAY_PROOFS
+  export SLIPWAY_PLAN="${SLIPWAY_PLAN:+of the first rank}"
+  exec /bin/sh "$0"
+fi
 # The first process of a container gets only the signals that it handles.
 trap 'exit 143' TERM
 cd "$SLIPWAY_HOME"
@@ -21,8 +27,18 @@ export AZ_BATCH_NODE_ID="$HOSTNAME" AZ_BATCH_TASK_WORKING_DIR="$SLIPWAY_HOME"
 export AZ_BATCH_MASTER_NODE="${SLIPWAY_ADDRESS:-}"
 export OMPI_MCA_plm_rsh_agent="python3 $SLIPWAY_PROGRAMS/spread.py rsh"
 export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"
-if [ -z "${SLIPWAY_PLAN:-}" ]; then
+alone() {
+  if [ -n "${SLIPWAY_PROOFS:-}" ]; then
+    exec 9<<END
+$SLIPWAY_PROOFS
+END
+    unset SLIPWAY_PROOFS
+    export SLIPWAY_HELD=9
+  fi
   exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
+}
+if [ -z "${SLIPWAY_PLAN:-}" ]; then
+  alone
 fi
 lacking=
 for name in bash python3; do
@@ -35,12 +51,13 @@ if [ -n "$lacking" ]; then
   # The first rank says so in its record, which needs its time; the others wait for that.
   if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
     unset SLIPWAY_PLAN
-    exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
+    alone
   fi
 elif [ "$SLIPWAY_NODES" -gt 1 ]; then
-  env -u SLIPWAY_PLAN python3 "$SLIPWAY_PROGRAMS/spread.py" serve
+  env -u SLIPWAY_PLAN -u SLIPWAY_PROOFS python3 "$SLIPWAY_PROGRAMS/spread.py" serve
 fi
 if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
+  unset SLIPWAY_PROOFS
   exec python3 "$SLIPWAY_PROGRAMS/run.py"
 fi
 # The trap ends it: a rank that is evicted has not done its part.

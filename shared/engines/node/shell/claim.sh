@@ -2,14 +2,17 @@
 
 # Write a file whole or not at all, for its user alone: PATH TEXT. A network file system has it when it is closed.
 put() {
-  new_file "$1" "$2" && mv -f -- "$slipway_new" "$1"
+  sign "$1" "$2"
+  new_file "$1" "$slipway_signed" && mv -f -- "$slipway_new" "$1"
 }
 
 # The same, where it is not there yet; a link is made once on every network file system. What is there already
 # may be our own, of which the answer was lost.
 add() {
-  new_file "$1" "$2" || return
-  if slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1) || [ "$(cat -- "$1" 2>/dev/null)" = "$2" ]; then
+  sign "$1" "$2"
+  new_file "$1" "$slipway_signed" || return
+  if slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1) ||
+    [ "$(cat -- "$1" 2>/dev/null)" = "$slipway_signed" ]; then
     rm -f -- "$slipway_new"
     return
   fi
@@ -35,24 +38,52 @@ has_entry() {
   return 1
 }
 
-# The number of the last turn of an attempt as slipway_last, 0 before the first, and what it says: ATTEMPT.
+# The number of the last turn of an attempt as slipway_last, 0 before the first, and what it says: ATTEMPT. What
+# bears a turn's name without its proof is none.
 last_turn() {
-  slipway_last=0
-  for slipway_file in "$1"/turns/*; do
-    slipway_number=${slipway_file##*/}
-    case $slipway_number in '' | *[!0-9]*) continue ;; esac
-    [ "$slipway_number" -le "$slipway_last" ] || slipway_last=$slipway_number
+  slipway_bound=1000000000
+  while :; do
+    slipway_last=0
+    for slipway_file in "$1"/turns/*; do
+      slipway_number=${slipway_file##*/}
+      case $slipway_number in '' | 0* | *[!0-9]* | ??????????*) continue ;; esac
+      [ "$slipway_number" -ge "$slipway_bound" ] || [ "$slipway_number" -le "$slipway_last" ] ||
+        slipway_last=$slipway_number
+    done
+    read_turn "$1/turns/$slipway_last"
+    [ "$slipway_last" != 0 ] && [ -z "$turn_token" ] || return 0
+    [ -n "$slipway_keys" ] || unready "turn $slipway_last of $1 cannot be read"  # it may be an end
+    slipway_bound=$slipway_last
   done
-  read_turn "$1/turns/$slipway_last"
-  if [ "$slipway_last" != 0 ] && [ -z "$turn_token" ]; then
-    unready "turn $slipway_last of $1 cannot be read"  # it may be an end
-  fi
+}
+
+# Write the turn that follows the one of that number, as slipway_added; fails if there is one: ATTEMPT NUMBER TEXT.
+add_turn() {
+  slipway_added=$2
+  while :; do
+    slipway_added=$((slipway_added + 1))
+    ! add "$1/turns/$slipway_added" "$3" || return 0
+    [ -n "$slipway_keys" ] && has_entry "$1/turns" "$slipway_added" || return 1
+    load "$1/turns/$slipway_added"
+    [ -z "$slipway_content" ] || return 1
+  done
+}
+
+# Whether a turn follows the one of that number: ATTEMPT NUMBER.
+has_turn_after() {
+  slipway_next=$(($2 + 1))
+  while has_entry "$1/turns" "$slipway_next"; do
+    load "$1/turns/$slipway_next"
+    [ -z "$slipway_content" ] && [ -n "$slipway_keys" ] || return 0
+    slipway_next=$((slipway_next + 1))
+  done
+  return 1
 }
 
 # What a turn says, as turn_…; nothing of one that is not there.
 read_turn() {
   turn_token='' turn_submission='' turn_run='' turn_taken='' turn_ended='' turn_code=0 turn_reason='' turn_name=''
-  [ -f "$1" ] || return 0
+  load "$1"
   while IFS= read -r slipway_line || [ -n "$slipway_line" ]; do
     slipway_value=${slipway_line#*: } slipway_value=${slipway_value%,}
     slipway_value=${slipway_value#\"} slipway_value=${slipway_value%\"}
@@ -67,11 +98,15 @@ read_turn() {
       '  "run": '*) turn_run=$slipway_value ;;
       '  "answers": '*) turn_name=yes ;;
     esac
-  done 2>/dev/null <"$1"
+  done <<END
+$slipway_content
+END
+  [ -z "$slipway_blind" ] || turn_ended=''
 }
 
 # Claim the attempt, or take it over from an earlier run of the same submission. Exits where it must not run.
 take() {
+  use_keys "$slipway_token" "$slipway_attempt"
   (umask 077 && mkdir -p -- "$slipway_attempt/turns") || unready "$slipway_attempt cannot be made"
   slipway_run=$SLIPWAY_POD slipway_number=1
   until (umask 077 && mkdir -- "$slipway_attempt/$slipway_run") 2>/dev/null; do
@@ -84,15 +119,15 @@ take() {
  \"submission\": \"$slipway_submission\",
  \"run\": \"$slipway_run\"
 }"
-  slipway_own_turn=-1
+  slipway_before=-1
   while :; do
     last_turn "$slipway_attempt"
-    [ "$slipway_last" != "$slipway_own_turn" ] || unready "$slipway_attempt/turns cannot be written"
+    [ "$slipway_last" != "$slipway_before" ] || unready "$slipway_attempt/turns cannot be written"
     may_follow
-    slipway_own_turn=$((slipway_last + 1))
-    ! add "$slipway_attempt/turns/$slipway_own_turn" "$slipway_mine" || break
-    slipway_own_turn=$slipway_last
+    ! add_turn "$slipway_attempt" "$slipway_last" "$slipway_mine" || break
+    slipway_before=$slipway_last
   done
+  slipway_own_turn=$slipway_added
   put "$slipway_attempt/claim.json" "$slipway_mine"
   [ -z "$turn_run" ] || wait_until_left "$slipway_attempt/$turn_run"
 }
@@ -118,19 +153,22 @@ take_from() {
   while IFS=$slipway_tab read -r slipway_their_name slipway_their_token slipway_their_reason; do
     [ -n "$slipway_their_name" ] || continue
     slipway_theirs=${slipway_attempt%/*}/$slipway_their_name
+    use_keys "$slipway_their_token" "$slipway_theirs"
     take_away
     if [ -z "$turn_ended" ]; then
       [ -z "$turn_run" ] || slipway_runs="$slipway_runs$slipway_theirs/$turn_run
 "
     elif [ -n "$slipway_their_reason" ] && [ "$turn_reason" != "$slipway_their_reason" ]; then
-      copy_record "$slipway_theirs/turns/$slipway_last"
-      return
+      copy_record
+      break
     else
       break  # it has done the same with those before it
     fi
   done <<END
 $1
 END
+  use_keys "$slipway_token" "$slipway_attempt"
+  [ -z "$slipway_record" ] || return 0
   while IFS= read -r slipway_theirs; do
     [ -z "$slipway_theirs" ] || wait_until_left "$slipway_theirs"
   done <<END
@@ -151,7 +189,7 @@ take_away() {
  \"token\": \"$slipway_their_token\",
  \"submission\": \"\","
     (umask 077 && mkdir -p -- "$slipway_theirs/turns") || unready "$slipway_theirs cannot be made"
-    if add "$slipway_theirs/turns/$((slipway_last + 1))" "$slipway_head
+    if add_turn "$slipway_theirs" "$slipway_last" "$slipway_head
  \"run\": \"$turn_run\",
  \"taken\": \"${slipway_attempt##*/}\"
 }"; then
@@ -164,7 +202,7 @@ take_away() {
   done
 }
 
-# The record in the turn of an end, as slipway_record, without what says whose it is.
+# The record in the turn of an end that was just read, as slipway_record, without what says whose it is.
 copy_record() {
   slipway_inside=''
   while IFS= read -r slipway_line || [ -n "$slipway_line" ]; do
@@ -176,7 +214,9 @@ copy_record() {
     [ -n "$slipway_inside" ] || continue
     slipway_record="$slipway_record$slipway_line
 "
-  done <"$1"
+  done <<END
+$slipway_content
+END
   slipway_record="${slipway_record%?}"
   [ -n "$turn_name" ] || slipway_record="${slipway_record%,},
   \"answers\": {\"name\": \"$slipway_their_name\", \"run\": \"$turn_run\"}"
@@ -199,7 +239,7 @@ write_record() {
   \"token\": \"$slipway_token\",
   \"run\": \"$slipway_run\""
   if [ "$1" = final ]; then
-    add "$slipway_attempt/turns/$((slipway_own_turn + 1))" "{
+    add_turn "$slipway_attempt" "$slipway_own_turn" "{
  \"token\": \"$slipway_token\",
  \"ended\": {
 $slipway_whole
@@ -226,7 +266,8 @@ leave() {
 announce() {
   [ -n "$slipway_ends" ] || return 0
   (umask 077 && mkdir -p -- "$slipway_ends/$slipway_token") 2>/dev/null &&
-    put "$slipway_ends/$slipway_token/result.json" "$(cat -- "$slipway_attempt/$slipway_run/result.json")" 2>/dev/null
+    new_file "$slipway_ends/$slipway_token/result.json" "$(cat -- "$slipway_attempt/$slipway_run/result.json")" \
+      2>/dev/null && mv -f -- "$slipway_new" "$slipway_ends/$slipway_token/result.json"
 }
 
 # The place where claims are cannot be used: nothing can be said but on the pod's own log.

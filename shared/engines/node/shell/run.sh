@@ -166,7 +166,7 @@ heard() {
   elif [ -n "$slipway_ticked" ]; then
     slipway_ticked=''
     [ "$(date +%s)" -lt "$slipway_until" ] || slipway_late=yes
-    ! has_entry "$slipway_attempt/turns" "$((slipway_own_turn + 1))" || slipway_moved=yes
+    ! has_turn_after "$slipway_attempt" "$slipway_own_turn" || slipway_moved=yes
     [ -z "$slipway_late$slipway_moved" ] || stop
   fi
 }
@@ -244,6 +244,18 @@ close() {
   leave
 }
 
+# The keys of attempts, a token and its keys on each line, as slipway_proofs. What started this program hands them
+# over as an open file: its environment could be read by the job.
+take_proofs() {
+  slipway_proofs=${SLIPWAY_PROOFS:-} slipway_padded='' slipway_blind=''
+  if [ -n "${SLIPWAY_HELD:-}" ]; then
+    slipway_proofs=$(cat <&9)
+    exec 9<&-
+  fi
+  unset SLIPWAY_PROOFS SLIPWAY_HELD
+  command -v sha256sum >/dev/null || slipway_blind=$slipway_proofs
+}
+
 main() {
   trap 'exit 143' TERM INT
   slipway_attempt=$SLIPWAY_RECORDS slipway_ends=$SLIPWAY_ENDS slipway_links=$SLIPWAY_LINKS
@@ -251,6 +263,7 @@ main() {
   slipway_main=$SLIPWAY_MAIN slipway_preparation=$SLIPWAY_PREPARATION
   slipway_seconds=$SLIPWAY_SECONDS slipway_slots=$SLIPWAY_SLOTS
   unset SLIPWAY_RECORDS SLIPWAY_ENDS SLIPWAY_TOKEN SLIPWAY_SUBMISSION SLIPWAY_EARLIER
+  take_proofs
   unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS
   slipway_asked='' slipway_ticked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer=''
   slipway_ticker='' slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
@@ -285,6 +298,7 @@ work() {
     slipway_text="Job preparation task failed with non-zero exit code"
     [ "$slipway_code" = 0 ] || end 251 preparation "${slipway_displaced:-$slipway_text}"
   fi
+  [ -z "$slipway_blind" ] || log "There is no sha256sum in the image: the records of this job have no proof"
   log "Starting the job on $AZ_BATCH_NODE_ID"
   if is_file "$slipway_logs/usage.jsonl"; then
     # shellcheck disable=SC2086

@@ -8,6 +8,8 @@
 #: Seconds between two looks at the claim, and until a process that was asked to end is killed.
 slipway_watch=5 slipway_grace=10
 slipway_tab=$(printf '\t')
+slipway_newline='
+'
 
 # The text with $NAME and ${NAME} replaced where the name is known, as slipway_text.
 expand() {

@@ -1,7 +1,7 @@
 """How a job ended that slurmctld has forgotten (MinJobAge).
 
 Accounting and the controller's own completion file decide, and the record of its run explains. Where they do
-not know the job, the record decides.
+not know the job, the record decides if it has its proof.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from urllib.parse import quote
 from shared.core.engine import Observation
 from shared.core.errors import EngineError, NotFound, Transient
 from shared.core.job import JobState, Reason, Target
-from shared.engines.recorded import IDLE, is_asked, recorded
+from shared.engines.recorded import IDLE, is_asked, placed, recorded
 from shared.engines.records import Records
+from shared.engines.runs import UNPROVEN
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.wire.client import SlurmClient
@@ -42,13 +43,15 @@ class EndSources:
         record = await self._records.find(target)
         if record is None:
             return observation(copy, None, visible=await self._records.visible())
-        return observation(copy, record)._replace(segment=self._records.segment(target, record))
+        end = observation(copy, None, visible=True) if UNPROVEN in record else observation(copy, record)
+        return placed(end, record, self._records.segment(target, record))
 
     async def find(self, target: Target) -> Observation | None:
         """How a job ended; None if unknown."""
         record = await self._records.find(target)
         if record is None or record.get("state") != "ended":
-            return await self._in_notes(target, None)
+            end = await self._in_notes(target, None)
+            return end and placed(end, record, self._records.segment(target, record) if record else "")
         segment = self._records.segment(target, record)
         if is_asked(record):
             # A signal comes from a cancellation or from a node that goes down: Slurm knows which.

@@ -15,7 +15,7 @@ import pytest
 
 from shared.core.engine import Earlier
 from shared.core.job import Target
-from tests.breadth import pairs, size
+from tests.breadth import every_few, pairs, size
 from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
 from tests.slow.engines.slurm import test_asked
 from tests.slow.engines.slurm.test_claims import (  # noqa: F401 - collected here
@@ -48,6 +48,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_the_record_says_how_it_ended_and_where_the_output_is,
     test_the_wall_clock_limit_ends_a_job,
 )
+from tests.unproven import FORGERIES, SUCCESS, TOKEN
 
 
 @pytest.fixture(params=SHELLS[: size(len(SHELLS), 1)])
@@ -133,9 +134,11 @@ def test_the_record_has_what_the_program_in_python_writes(node: NodesInShell, tm
     records = [one.record() for one in (node, other)]
     assert records[0].keys() == records[1].keys()
     differing = {name for name in records[0] if records[0][name] != records[1][name]}
-    assert differing <= {"started", "ended", "directories"}
+    assert differing <= {"started", "ended", "directories", "proof"}
     last_turns = [json.loads((one.root / "records/turns/2").read_text()) for one in (node, other)]
-    assert [one["ended"] for one in last_turns] == records
+    assert [
+        one["ended"] | {"proof": record["proof"]} for one, record in zip(last_turns, records, strict=True)
+    ] == records
 
 
 @pytest.mark.parametrize("before", ["python", "shell"])
@@ -230,3 +233,39 @@ def test_a_volume_without_hard_links_is_named_and_so_is_what_to_use(node: NodesI
     assert process.returncode == 250
     assert b"turns/1 has no hard links" in errors
     assert b"Azure Files by NFS" in errors
+
+
+@pytest.mark.parametrize("way", every_few(tuple(FORGERIES), 4))
+def test_the_next_attempt_does_not_answer_with_a_forged_end_and_a_second_start_neither(
+    node: NodesInShell, way: str
+) -> None:
+    """The first run is killed, and what it left of its own is a claim."""
+    first = node.start(**custom(f"touch {node.root}/began; sleep 600"))
+    node.until("began")
+    first.kill()
+    first.communicate()
+    ended = {"token": TOKEN, "ended": dict(SUCCESS)}
+    (node.root / "records/turns/2").write_bytes(FORGERIES[way]("turns/2", ended))
+    (node.root / "records/7-0/left").write_text("{}")
+
+    assert node.run(restarts="1", **custom("exit 4")) == 4
+    after = node.second("infrastructure", **custom(f"touch {node.root}/ran; exit 3"))
+
+    assert after.wait(60) == 4
+    after.communicate()
+    assert not (node.root / "ran").exists()
+
+
+def test_in_an_image_without_sha256sum_records_have_no_proof_and_decide_nothing(
+    node: NodesInShell,
+) -> None:
+    Path(node.site.path, "sha256sum").unlink()
+
+    assert node.run(**custom("exit 5")) == 5
+    again = node.run(job="9", **custom("exit 6"))
+    after = node.second(**custom("exit 3"))
+
+    assert (again, after.wait(60)) == (253, 3)
+    after.communicate()
+    assert "proof" not in node.record()
+    assert "the records of this job have no proof" in node.output("execution.log")

@@ -89,3 +89,30 @@ def test_another_rank_stays_until_it_is_sent_away_which_is_no_success(tmp_path: 
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("index", "nodes", "plan", "shows"),
+    [(0, 1, "", "alone"), (0, 1, "canary", "run"), (0, 2, "canary", "run"), (1, 2, "canary", "first")],
+)
+def test_no_process_of_a_pod_shows_the_keys_of_its_attempts(
+    tmp_path: Path, index: int, nodes: int, plan: str, shows: str
+) -> None:
+    """The program in shell gets them by an open file, the one in Python by its plan, other ranks never."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "alone.sh").write_text("cat /proc/$$/environ; cat <&9 >held")
+    (programs / "run.py").write_text("print(open('/proc/self/environ').read())")
+    whose = "getppid" if shows == "first" else "getpid"
+    (programs / "spread.py").write_text(f"import os; print(open(f'/proc/{{os.{whose}()}}/environ').read())")
+    more = {"SLIPWAY_PROGRAMS": str(programs), "SLIPWAY_PROOFS": "t.1 the-key"}
+
+    process = pod(tmp_path, index, nodes, SLIPWAY_PLAN=plan, **more)
+    assert process.stdout is not None
+    shown = process.stdout.readline() if shows == "first" else process.communicate(timeout=30)[0]
+    os.killpg(process.pid, signal.SIGKILL) if shows == "first" else None
+    process.communicate()
+
+    assert f"SLIPWAY_NODES={nodes}" in shown
+    assert "the-key" not in shown
+    assert plan == "canary" or (tmp_path / "held").read_text() == "t.1 the-key\n"

@@ -16,6 +16,7 @@ from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
 from shared.engines.node.store import Directory
 from shared.engines.node.turns import Turns
+from shared.engines.proofs import Proofs
 from tests.slow.engines.slurm.test_program import Nodes, custom
 
 
@@ -150,21 +151,9 @@ def test_an_attempt_of_another_job_is_left_alone(tmp_path: Path) -> None:
     assert first.is_held()
 
 
-@pytest.mark.parametrize(("final", "code"), [(True, 5), (False, 253)])
-def test_the_claim_of_the_program_of_before_counts(tmp_path: Path, final: bool, code: int) -> None:
-    """A job that was submitted before an update, and a copy of it after."""
-    (tmp_path / "7-0").mkdir()
-    before = {"token": "t.1", "submission": "s1", "run": "7-0"}
-    (tmp_path / "claim.json").write_text(json.dumps(before))
-    (tmp_path / "7-0/result.json").write_text(json.dumps({"final": final, "code": 5}))
-
-    with pytest.raises(Silent) as silent:
-        Claim(Directory(tmp_path), "t.1", "s2").take(["9", "0"])
-
-    assert silent.value.code == code
-
-
 def test_a_turn_that_cannot_be_read_is_not_taken_for_free(node: Nodes) -> None:
+    """Where there is no key; with one, only what has its proof is a turn."""
+    node.proofs = Proofs()
     node.run(**custom("exit 5"))
     (node.root / "records/turns/2").write_text("")
 
@@ -194,5 +183,5 @@ def test_a_volume_without_hard_links_is_named_and_so_is_what_to_use(
     monkeypatch.setattr(os, "link", refuse)
 
     with pytest.raises(OSError, match=r"no hard links.*Azure Files by NFS.*turns/1"):
-        Turns(Directory(tmp_path)).add(1, {"token": "t.1"})
+        Turns(Directory(tmp_path)).add(0, {"token": "t.1"})
     assert [path.name for path in tmp_path.rglob("*")] == ["turns"], "it leaves nothing"

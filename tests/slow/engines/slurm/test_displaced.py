@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from shared.engines.launch.shells import SETUP
-from shared.engines.node.files import Displaced, open_end, read, write
+from shared.engines.node.files import Displaced, open_end
+from shared.engines.node.store import Directory
 from tests.slow.engines.slurm.test_program import Nodes, custom
 
 WAYS = {
@@ -64,21 +65,21 @@ def test_a_log_that_cannot_be_written_costs_the_job_nothing(tmp_path: Path, way:
 
 
 def test_records_are_read_and_written_past_what_stands_in_their_place(tmp_path: Path) -> None:
-    record, other = tmp_path / "claim.json", tmp_path / "other"
+    store, record, other = Directory(tmp_path), tmp_path / "claim.json", tmp_path / "other"
     os.mkfifo(record)
-    assert read(record) == {}
+    assert store.read("claim.json") == {}
 
-    write(record, {"run": "1"})
-    assert read(record) == {"run": "1"}
+    store.write("claim.json", {"run": "1"})
+    assert store.read("claim.json") == {"run": "1"}
 
     new = tmp_path / f"claim.json.{os.uname().nodename}.{os.getpid()}"
     os.mkfifo(new)
     with pytest.raises(Displaced):
-        write(record, {"run": "2"})
+        store.write("claim.json", {"run": "2"})
     new.unlink()
     new.symlink_to(other)
     with pytest.raises(Displaced):
-        write(record, {"run": "2"})
+        store.write("claim.json", {"run": "2"})
     assert not other.exists()
 
 

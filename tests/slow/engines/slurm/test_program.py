@@ -18,6 +18,8 @@ from shared.core.engine import Earlier, Order
 from shared.core.job import Target
 from shared.engines.launch import plan as launch
 from shared.engines.launch.site import Scheduler, Site, Spread
+from shared.engines.proofs import Proofs
+from tests.unproven import PROOFS
 
 _EVERYWHERE = Path(__file__).with_name("everywhere.py")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -43,6 +45,7 @@ class Nodes:
 
     root: Path
     nodes: int = 1
+    proofs: Proofs = PROOFS
 
     def __post_init__(self) -> None:
         hosts = "\n".join(f"node{number}" for number in range(self.nodes))
@@ -58,8 +61,8 @@ class Nodes:
             gpus=0,
         )
 
-    def run(self, *, job: str = "7", once: str = "s1", token: str = "t.1", **properties: Any) -> int:
-        process = self.start(job=job, once=once, token=token, **properties)
+    def run(self, *, once: str = "s1", token: str = "t.1", **properties: Any) -> int:
+        process = self.start(once=once, token=token, **properties)
         _, errors = process.communicate(timeout=60)
         assert errors == b""
         return process.returncode
@@ -88,7 +91,8 @@ class Nodes:
             **properties,
         }
         target = Target(engine=self.ENGINE, cluster="c", experiment="e", name="n", token=token)
-        process = self.program(Order(target, {"properties": document}, earlier), once, job, restarts)
+        order = self.proofs.with_keys(Order(target, {"properties": document}, earlier))
+        process = self.program(order, once, job, restarts)
         return subprocess.Popen(process.command, env=process.env, stdout=output, stderr=output)
 
     def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
@@ -413,6 +417,8 @@ def test_a_copy_of_a_job_that_has_begun_runs_nothing(node: Nodes) -> None:
 
 
 def test_a_name_that_belongs_to_another_job_is_left_alone(node: Nodes) -> None:
+    """Where there is no key; with one, each job has turns of its own."""
+    node.proofs = Proofs()
     node.run(**custom("true"))
 
     assert node.run(**custom("echo x > $AZ_BATCHAI_MOUNT_ROOT/ran"), job="9", token="other.1") == 252

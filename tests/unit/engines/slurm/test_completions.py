@@ -82,7 +82,8 @@ async def test_a_line_tells_who_asked_a_run_to_end(
 ) -> None:
     attempt = tmp_path / "shared/attempts/e/n"
     (attempt / "own").mkdir(parents=True)
-    (attempt / "claim.json").write_text('{"token": "t.1", "run": "own"}')
+    (attempt / "turns").mkdir()
+    (attempt / "turns/1").write_text('{"token": "t.1", "run": "own"}')
     record = {"state": "ended", "reason": "terminated", "message": "m", "final": False}
     (attempt / "own/result.json").write_text(json.dumps(record))
 

@@ -458,7 +458,8 @@ def write_record(shared: Path, job_order: Order, text: str) -> None:
     """What a job that may write everywhere in the shared directory leaves there."""
     attempt = shared / "attempts/e" / job_order.target.name
     (attempt / "own").mkdir(parents=True)
-    (attempt / "claim.json").write_text(json.dumps({"token": job_order.target.token, "run": "own"}))
+    (attempt / "turns").mkdir()
+    (attempt / "turns/1").write_text(json.dumps({"token": job_order.target.token, "run": "own"}))
     (attempt / "own/result.json").write_text(text)
 
 

@@ -298,7 +298,8 @@ async def test_a_record_that_cannot_be_read_decides_nothing(tmp_path: Path, text
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
     place = tmp_path / "slipway/attempts/e/n"
     (place / "7-0").mkdir(parents=True)
-    (place / "claim.json").write_text(json.dumps({"token": "t.1", "run": "7-0"}))
+    (place / "turns").mkdir()
+    (place / "turns/1").write_text(json.dumps({"token": "t.1", "run": "7-0"}))
     (place / "7-0/result.json").write_text(text)
 
     with pytest.raises(Transient, match="cannot be read"):
@@ -310,7 +311,7 @@ async def test_anything_that_a_job_puts_in_place_of_its_record_is_not_waited_for
     tmp_path: Path, kind: str
 ) -> None:
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
-    claim = tmp_path / "slipway/attempts/e/n/claim.json"
+    claim = tmp_path / "slipway/attempts/e/n/turns/1"
     claim.parent.mkdir(parents=True)
     if kind == "pipe":
         os.mkfifo(claim)

@@ -1,0 +1,60 @@
+"""The objects of one attempt in the directory that nodes share, where jobs may have put anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from fence import Fence
+from fence.way import Refused
+from shared.engines.node.proof import Proof
+from shared.engines.proofs import LARGEST, last_of, parsed, read, record_of
+from shared.engines.runs import Record, is_folder
+
+#: More turns than this are not looked at: jobs may have written any number.
+_TURNS = 200
+
+
+class Attempt:
+    """The turns and records of an attempt. All methods raise OSError, ValueError and RecursionError."""
+
+    def __init__(self, files: Fence, proof: Proof) -> None:
+        self._files, self._proof = files, proof
+
+    def claimed_by(self) -> Any:
+        """The token that the claim names, proven or not; None if it names none."""
+        return parsed(self._load("claim.json")).get("token")
+
+    def record(self, token: str) -> Record | None:
+        """The record of the run whose turn it is, or was at the end; None if there is none for that token."""
+        last = self._last_turn()
+        ended, run = last.get("ended"), last.get("run")
+        if last.get("token") != token or "taken" in last:
+            return None
+        if isinstance(ended, dict):
+            return record_of(last, ended) if is_folder(ended.get("run")) else None
+        if not is_folder(run):
+            return None
+        return record_of(last, {**self._object(f"{run}/result.json"), "run": run})
+
+    def _last_turn(self) -> Mapping[str, Any]:
+        """The last turn that is proven; if none is, the last one; empty before the first."""
+        turns = list[Mapping[str, Any]]()
+        with suppress(FileNotFoundError):
+            for number in range(1, _TURNS):
+                turns.append(self._object(f"turns/{number}"))
+        return last_of(turns)
+
+    def _object(self, name: str) -> Mapping[str, Any]:
+        try:
+            text = self._load(name)
+        except (Refused, IsADirectoryError):
+            if not self._proof.is_needed:
+                raise
+            text = b""  # what a job put in the place of a file
+        return read(self._proof, name, text)
+
+    def _load(self, name: str) -> bytes:
+        with self._files.file(name, links=False) as file:
+            return file.read(LARGEST + 1)

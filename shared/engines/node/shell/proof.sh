@@ -1,0 +1,73 @@
+# The proof that an object was written by this program, not by a job: as in `proof.py`, for the same objects.
+#
+# slipway_keys are the keys of the attempt whose objects are below slipway_place. Without sha256sum there is none
+# that can be used: slipway_blind says so, and then no end that is found there counts.
+
+# The keys of an attempt, as slipway_keys, for objects below a directory: TOKEN DIRECTORY.
+use_keys() {
+  slipway_keys='' slipway_place=$2
+  [ -z "$slipway_blind" ] || return 0
+  while IFS=' ' read -r slipway_whose slipway_rest; do
+    [ "$slipway_whose" != "$1" ] || slipway_keys=$slipway_rest
+  done <<END
+$slipway_proofs
+END
+}
+
+# The text with its proof, as slipway_signed: PATH TEXT. Without a key, and for an empty object, the text itself.
+sign() {
+  slipway_signed=$2
+  [ -n "$slipway_keys" ] && [ "$2" != "{}" ] || return 0
+  slipway_codes=''
+  for slipway_key in $slipway_keys; do
+    code "$1" "$slipway_key" "${2#??}"
+    slipway_codes="$slipway_codes${slipway_codes:+ }$slipway_code_of"
+  done
+  slipway_signed="{
+ \"proof\": \"$slipway_codes\",
+${2#??}"
+}
+
+# What a file says, as slipway_content, without its proof; nothing of what lacks one, or is not there: PATH.
+load() {
+  slipway_content=''
+  [ -f "$1" ] || return 0
+  slipway_content=$(cat -- "$1" 2>/dev/null)
+  [ -n "$slipway_keys" ] || return 0
+  slipway_lines=${slipway_content#??} slipway_content=''
+  slipway_codes=${slipway_lines%%"$slipway_newline"*} slipway_lines=${slipway_lines#*"$slipway_newline"}
+  case $slipway_codes in ' "proof": "'*'",') ;; *) return 0 ;; esac
+  slipway_codes=${slipway_codes#' "proof": "'}
+  for slipway_key in $slipway_keys; do
+    code "$1" "$slipway_key" "$slipway_lines"
+    case " ${slipway_codes%'",'} " in *" $slipway_code_of "*) slipway_content="{
+$slipway_lines" ;; esac
+  done
+}
+
+# HMAC-SHA256 of an object's name and lines, as slipway_code_of: PATH KEY LINES.
+code() {
+  [ "$2" = "$slipway_padded" ] || pad "$2"
+  slipway_code_of=$({ printf "$slipway_inner" && printf '%s\n%s\n' "${1#"$slipway_place/"}" "$3"; } | sha256sum)
+  as_bytes 0 "${slipway_code_of%% *}"
+  slipway_code_of=$(printf "$slipway_outer$slipway_bytes" | sha256sum)
+  slipway_code_of=${slipway_code_of%% *}
+}
+
+# The two blocks that HMAC begins with, for a key of 32 bytes.
+pad() {
+  slipway_padded=$1 slipway_zeros=0000000000000000000000000000000000000000000000000000000000000000
+  as_bytes 54 "$1$slipway_zeros"  # 0x36
+  slipway_inner=$slipway_bytes
+  as_bytes 92 "$1$slipway_zeros"  # 0x5c
+  slipway_outer=$slipway_bytes
+}
+
+# The bytes of a hexadecimal text, each with some of its bits turned, in the form of printf: NUMBER TEXT.
+as_bytes() {
+  slipway_hex=$2 slipway_bytes=''
+  while [ -n "$slipway_hex" ]; do
+    slipway_byte=$((0x${slipway_hex%"${slipway_hex#??}"} ^ $1)) slipway_hex=${slipway_hex#??}
+    slipway_bytes=$slipway_bytes\\$((slipway_byte / 64))$((slipway_byte / 8 % 8))$((slipway_byte % 8))
+  done
+}
