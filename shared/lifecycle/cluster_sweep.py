@@ -18,8 +18,7 @@ from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now
-from shared.lifecycle.clusters.ask import ClusterKey, Observations, ask
-from shared.lifecycle.clusters.calling import calling, left_alone
+from shared.lifecycle.clusters.calling import ClusterKey, Observations, ask, calling, left_alone
 from shared.lifecycle.dispatch import repeat, submit_again
 from shared.lifecycle.observe import decide, starts_later
 from shared.lifecycle.steps import for_each, step

@@ -2,6 +2,10 @@
 
 A job ends because its attempt ended, its cluster refused it or lost it, it was cancelled before that, a job
 on which it depends did not end as required, or it was idle for too long.
+
+The line that shows why it failed is read when the end is recorded, without delaying it: lists and events
+show it, since they read no file of the job. It costs a read of the ledger and two or three calls to the
+engine, for each job that failed by its own fault and gets no other attempt.
 """
 
 from __future__ import annotations
@@ -9,12 +13,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.core.engine import Observation
-from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated
+from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError
 from shared.core.job import Job, JobState, Reason, Stored
 from shared.core.ledger.records import Change
 from shared.core.ports import Ports
-from shared.lifecycle.last_error import last_error
+from shared.delivery.last_lines import error_line, read_end_soon
 from shared.lifecycle.transition import move
+
+#: Failures of the job's own programs, which have written more.
+_OWN = (Reason.USER, Reason.PREPARATION)
 
 
 async def end_with_attempt(ports: Ports, stored: Stored, observation: Observation) -> Change:
@@ -28,7 +35,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         reason=observation.reason,
         message=observation.message,
         exit_code=observation.exit_code,
-        last_error=await last_error(ports, job, observation),
+        last_error=await _last_error(ports, job, observation),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
         **_times(job, observation),
@@ -89,3 +96,18 @@ def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
     if started and observation.ended and started > observation.ended:
         started = observation.ended  # first seen after it was over
     return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
+
+
+async def _last_error(ports: Ports, job: Job, observation: Observation) -> str:
+    """The line, printable and without secrets; "" if there is none in time. Never raises."""
+    if observation.reason not in _OWN:
+        return ""
+    target = job.fixed_target
+    try:
+        document = await ports.ledger.spec(job.id)
+    except SlipwayError:
+        return ""
+    # After repeated failures, no job of the cluster waits for its line for a while.
+    patience = ports.policy.last_error_patience
+    last = await read_end_soon(ports, job, target, document, patience, observation.reason)
+    return error_line(last.lines) if last else ""

@@ -1,7 +1,8 @@
-"""lookup: one record, active or archived, if the caller may see it."""
+"""lookup: reads records: one, active or archived, if the caller may see it; many, without unreadable ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from shared.core.caller import KEY_HOLDER, Caller
@@ -9,6 +10,7 @@ from shared.core.errors import Misuse, Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job, Stored
 from shared.core.ledger.finished_jobs import FinishedJob, finished_of, location_of
+from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 
 
@@ -50,3 +52,30 @@ async def whole(ports: Ports, stored: Stored) -> Stored:
         return stored
     record = (await archived(ports, stored.job)).stored
     return replace(record, job=record.job.model_copy(update={"archived": location}))
+
+
+async def legible(ports: Ports, job_id: str) -> Stored | None:
+    """A record; None if there is none, or it cannot be read."""
+    try:
+        return await ports.ledger.get(job_id)
+    except Unreadable:
+        return None
+
+
+async def is_known(ports: Ports, job_id: str) -> bool:
+    """Whether there is a record, readable or not."""
+    try:
+        return await ports.ledger.get(job_id) is not None
+    except Unreadable:
+        return True
+
+
+async def records(ports: Ports, active: Iterable[Active]) -> list[Job]:
+    """The records of jobs that have not ended, without unreadable ones."""
+    result = []
+    for row in active:
+        try:
+            result.append(row.stored.job)
+        except Unreadable:
+            await legible(ports, row.job_id)  # notes the whole key, unless the row is readable by now
+    return result

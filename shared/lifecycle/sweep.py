@@ -23,7 +23,7 @@ from shared.core.ports import Ports
 from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
 from shared.lifecycle.cluster_sweep import ClusterSweep, sweep_cluster
-from shared.lifecycle.clusters.ask import ClusterKey
+from shared.lifecycle.clusters.calling import ClusterKey
 from shared.lifecycle.grants import Loaded, admitted
 from shared.lifecycle.idle.reap import reap
 from shared.lifecycle.job_sweeps.refill import refill, submit_next

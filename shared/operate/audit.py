@@ -25,7 +25,7 @@ from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
 from shared.intake.drops.plan import Plans
 from shared.jobspec import name_flaw
-from shared.lifecycle.legible import is_known, legible, records
+from shared.lifecycle.lookup import is_known, legible, records
 from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_strangers
 from shared.operate.audit_report import GRACE, Audit, age
 

@@ -13,7 +13,7 @@ from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import calling
-from shared.lifecycle.legible import is_known
+from shared.lifecycle.lookup import is_known
 from shared.operate.audit_report import GRACE, Audit, age
 
 log = logging.getLogger(__name__)

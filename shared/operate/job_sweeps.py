@@ -12,7 +12,7 @@ from shared.core.ledger.finished_jobs import location_of
 from shared.core.ledger.job_sweeps import sweep_of_line
 from shared.core.ports import Ports
 from shared.lifecycle.carry_out import request_end
-from shared.lifecycle.legible import legible
+from shared.lifecycle.lookup import legible
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,6 @@ import shared.lifecycle.archive
 import shared.lifecycle.carry_out
 import shared.lifecycle.cluster_sweep
 import shared.lifecycle.dispatch
-import shared.lifecycle.forget
 import shared.lifecycle.observe
 import shared.lifecycle.sweep
 import shared.lifecycle.transition
@@ -232,7 +231,7 @@ def archived_although_the_cluster_kept_it(patch: Patch) -> None:
         await forgotten(ports, result)
         return result
 
-    forgotten = shared.lifecycle.forget.forget
+    forgotten = shared.lifecycle.archive.forget
     patch.setattr(shared.lifecycle.archive, "forget", mutant)
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 import shared.lifecycle.teams.claims
-import shared.lifecycle.teams.recall
+import shared.lifecycle.teams.lending
 import shared.lifecycle.teams.rows
 from shared.adapters.storage.teams import TableTeams
 from shared.core.job import Job
@@ -103,7 +103,7 @@ def a_loan_goes_before_the_job_has_stopped(patch: Patch) -> None:
         stored = await ports.ledger.get(job_id)
         return stored.job.model_copy(update={"claim": claim.given_back}) if stored is not None else None
 
-    patch.setattr(shared.lifecycle.teams.recall, "_taken_back", mutant)
+    patch.setattr(shared.lifecycle.teams.lending, "_taken_back", mutant)
 
 
 def what_gave_its_claim_back_is_not_counted(patch: Patch) -> None:
@@ -129,7 +129,7 @@ def a_claim_counts_that_was_given_back(patch: Patch) -> None:
 
 
 def a_recall_is_taken_back_at_once(patch: Patch) -> None:
-    patch.setattr(shared.lifecycle.teams.recall, "_UNDER_WAY", timedelta(0))
+    patch.setattr(shared.lifecycle.teams.lending, "_UNDER_WAY", timedelta(0))
 
 
 CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (

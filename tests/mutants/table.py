@@ -204,13 +204,13 @@ CHANGES = (
     ),
     Change("shared/jobspec/reader/reading.py", "if depth > max_depth:", "if depth >= max_depth:"),
     Change(
-        "shared/lifecycle/forget.py",
+        "shared/lifecycle/archive.py",
         "if cluster not in ports.engines.clusters:",
         "if cluster in ports.engines.clusters:",
     ),
     Change("shared/lifecycle/push.py", "observation is None or target != asked_for", "observation is None"),
     Change(
-        "shared/lifecycle/teams/recall.py",
+        "shared/lifecycle/teams/lending.py",
         "job.claim is None or not claim.is_of(job.claim)",
         "job.claim is None",
     ),

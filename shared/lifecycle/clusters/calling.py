@@ -1,14 +1,26 @@
-"""One call to a cluster: with a deadline, and none while its breaker is open."""
+"""Calls to a cluster: with a deadline, and none while its breaker is open.
+
+One call asks for all active jobs of a cluster; that it does not answer is noted.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from shared.core.engine import Engine
+from shared.admission.reason import sentence
+from shared.core.engine import Engine, Observation, Why
 from shared.core.errors import Busy, EngineError, LeftAlone, Transient
+from shared.core.ledger.records import Active
 from shared.core.ports import Ports
+
+log = logging.getLogger(__name__)
+
+#: An engine and the name of a cluster.
+ClusterKey = tuple[str, str]
+Observations = Mapping[str, Observation | None]
 
 
 @asynccontextmanager
@@ -47,3 +59,33 @@ def left_alone(ports: Ports, engine: str, cluster: str) -> bool:
 def cluster_path(engine: str, cluster: str) -> str:
     """The name of a cluster's breaker."""
     return f"{engine}/{cluster}"
+
+
+async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations | None:
+    """The engine's report by job id: an observation, or None for not found. None if it does not answer."""
+    targets = [row.target for row in rows if row.target is not None]
+    try:
+        async with calling(ports, *key, ports.policy.ask_deadline) as engine:
+            statuses = await engine.status(key[1], targets)
+        ports.troubles.resolve("cluster", cluster_path(*key))
+        return {row.job_id: statuses.get(row.target.name) for row in rows if row.target}
+    except (EngineError, TimeoutError) as error:
+        # The records keep their states, since nothing is known; readers add the silence of the cluster.
+        _silent(ports, cluster_path(*key), error)
+        log.warning("cluster %s cannot be queried: %r", key[1], error, extra={"cluster": key[1]})
+    except Exception:
+        # A defect of one adapter must not stop the sweeps of other clusters.
+        ports.troubles.report("cluster", cluster_path(*key), "a defect of its adapter; the log has it")
+        log.exception("cluster %s cannot be queried", key[1], extra={"cluster": key[1]})
+    return None
+
+
+def _silent(ports: Ports, cluster_path: str, error: EngineError | TimeoutError) -> None:
+    """Note since when a cluster does not answer, and its last error.
+
+    An open breaker is not an error of the cluster.
+    """
+    text = sentence(Why("", str(error) or "no answer in time"))
+    if isinstance(error, LeftAlone):
+        text = ports.troubles.reasons("cluster").get(cluster_path, text)
+    ports.troubles.report("cluster", cluster_path, text)

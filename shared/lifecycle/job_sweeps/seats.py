@@ -22,7 +22,7 @@ from shared.core.notify.events import Notice
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver_now
 from shared.lifecycle.carry_out import request_end
-from shared.lifecycle.legible import legible
+from shared.lifecycle.lookup import legible
 from shared.lifecycle.waiting.dependents import Ends, ends_of
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from shared.core.relations.claim import WAITS_FOR_QUOTA, Claim
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import current_teams
-from shared.lifecycle.teams.lending import publish_lenders, with_loans
-from shared.lifecycle.teams.recall import spare
+from shared.lifecycle.teams.lending import publish_lenders, spare, with_loans
 from shared.lifecycle.teams.rows import (
     WRITES,
     PassJobs,

@@ -30,7 +30,7 @@ COMPARED = {
     "core/pacing/waits.py: due - now > longest": "the one place",
     "core/trouble.py: abs(now - moment) < (_SWEPT if kind in ('sweep', 'cluster') else _LATELY)": _BOTH_SIDES,
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
-    "lifecycle/forget.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
+    "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
         "the record of a job that ended is kept longer; nothing waits for that"
     ),
     "lifecycle/idle/spans.py: abs(ports.clock() - latest) > _FRESH + use.longest_wait(job.nodes)": (
@@ -39,8 +39,8 @@ COMPARED = {
     "lifecycle/observe.py: now - before > _SAME_START": "two times of the cluster",
     "lifecycle/observe.py: (now - first).total_seconds() >= policy.lost_after": _ANEW,
     "lifecycle/observe.py: job.missed_at <= now": _ANEW,
-    "lifecycle/teams/recall.py: timedelta(0) <= now - since <= _UNDER_WAY": _ANEW,
-    "lifecycle/teams/recall.py: since <= now": _ANEW,
+    "lifecycle/teams/lending.py: timedelta(0) <= now - since <= _UNDER_WAY": _ANEW,
+    "lifecycle/teams/lending.py: since <= now": _ANEW,
     "admission/rate.py: now - _HOUR < at <= latest": (
         "slots that are further ahead than the longest wait for one do not count"
     ),

@@ -15,7 +15,7 @@ from shared.core.job import JobState, Waiting
 from shared.core.pacing.breaker import Breaker
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling, left_alone
-from shared.lifecycle.legible import is_known
+from shared.lifecycle.lookup import is_known
 from tests.unit.world import World, job_json
 
 

@@ -13,7 +13,7 @@ from shared.core.errors import Unreadable
 from shared.core.job_sweeps.record import JobSweep, sweep_id
 from shared.core.ledger.job_sweeps import FinishedSweep
 from shared.intake.candidate import key_of
-from shared.lifecycle.job_sweeps.bury import bury_sweeps
+from shared.lifecycle.archive import bury_sweeps
 from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep, end, read_sweep, swept_jobs
 from tests.unit.world import World
 

@@ -19,7 +19,7 @@ from shared.intake.candidate import key_of
 from shared.lifecycle.grants import Loaded, admitted
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.job_sweeps.seats import advance, seat
-from shared.lifecycle.legible import legible as read_legible
+from shared.lifecycle.lookup import legible as read_legible
 from shared.operate.job_sweeps import cancel_sweep
 from tests.unit.lifecycle.job_sweeps.swept import (
     accepted_sweep,

@@ -19,7 +19,7 @@ from shared.core.pacing.memo import Memo
 from shared.core.teams.document import Teams
 from shared.core.teams.use import TeamUse
 from shared.core.view import summary
-from shared.lifecycle.teams.recall import recalled
+from shared.lifecycle.teams.lending import recalled
 from shared.operate.teams import usage
 from shared.operate.waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import ask, end, share, states
