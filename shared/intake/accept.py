@@ -17,6 +17,7 @@ from shared.admission.words import hourly_limit
 from shared.core.errors import Exists, Misuse, SlipwayError, Unavailable, quoted
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import sweep_id
+from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Ports
@@ -88,15 +89,15 @@ async def _holder(ports: Ports, candidate: Candidate, job: Job, place: Place) ->
     """What the candidate joins, or another place for its record, as there is something at its own."""
     existing = await ports.ledger.get(job.id)
     if existing is None:
-        await _check_claim(ports, job)
+        await _check_claim(ports.job_sweeps, job)
     elif not runs_again(existing, candidate):
         return KeyHolder(existing, place)
     return await next_place(ports, candidate, place, valid=job.state is not JobState.REJECTED)
 
 
-async def _check_claim(ports: Ports, job: Job) -> None:
+async def _check_claim(job_sweeps: JobSweeps, job: Job) -> None:
     """Raise KeyTaken if a sweep has claimed the id. A rejected job holds no key and gets another id."""
-    sweep = await ports.job_sweeps.claimant(job.id)
+    sweep = await job_sweeps.claimant(job.id)
     if sweep is None:
         raise Unavailable(f"record {job.id} exists and cannot be read")
     if job.state is not JobState.REJECTED:
@@ -167,12 +168,12 @@ async def _submit_claimed(ports: Ports, stored: Stored, claim: Claim) -> Stored:
     return stored
 
 
-async def sweep_with_key(ports: Ports, job: Job) -> KeyTaken | None:
+async def sweep_with_key(job_sweeps: JobSweeps, job: Job) -> KeyTaken | None:
     """The sweep that has the key of a job, for which the job would be refused. Costs two point reads."""
-    recorded = await ports.job_sweeps.get(sweep_id(job.key))
+    recorded = await job_sweeps.get(sweep_id(job.key))
     if recorded is not None:
         return key_taken(f"the sweep {recorded.sweep.id}")
-    sweep = await ports.job_sweeps.claimant(job.id)
+    sweep = await job_sweeps.claimant(job.id)
     return key_claimed(f"the sweep {sweep}") if sweep is not None else None
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from shared.core.errors import Unavailable
 from shared.core.job import Budget
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
+from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.messages import digest
-from shared.core.ports import Ports
+from shared.core.ports import Ports, Seal
 from shared.core.refusals import key_claimed, key_taken
 from shared.intake.accept import Accepted, accept, record
 from shared.intake.candidate import Candidate
@@ -127,7 +128,7 @@ async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
         # It is deleted with the end of the sweep, before which all its jobs are recorded.
         raise Unavailable(f"the template of {sweep.id} is not there: read the record again")
     document = open_secrets(template, lambda at, value: ports.seal.unseal(value, f"{sweep.key}{at}"))
-    envelope = _envelope(ports, sweep)
+    envelope = _envelope(ports.seal, sweep)
     every = combinations(sweep.parameters)
     while (begin := stored.sweep.recorded_jobs) < sweep.total:
         end = min(begin + _AT_ONCE, sweep.total)
@@ -137,18 +138,18 @@ async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
         for result in results:
             if isinstance(result, BaseException):
                 raise result
-        stored = await _note_recorded(ports, stored, end)
+        stored = await _note_recorded(ports.job_sweeps, stored, end)
     return stored
 
 
-async def _note_recorded(ports: Ports, stored: StoredSweep, number: int) -> StoredSweep:
+async def _note_recorded(job_sweeps: JobSweeps, stored: StoredSweep, number: int) -> StoredSweep:
     """The record, with this many jobs noted as recorded; other processes may write it, too."""
     while stored.sweep.recorded_jobs < number:
         after = stored.sweep.model_copy(update={"recorded_jobs": number})
-        written = await ports.job_sweeps.change(stored, after)
+        written = await job_sweeps.change(stored, after)
         if written is not None:
             return written
-        again = await ports.job_sweeps.get(stored.sweep.id)
+        again = await job_sweeps.get(stored.sweep.id)
         if again is None:
             raise Unavailable(f"the record of {stored.sweep.id} is not there")
         stored = again
@@ -188,11 +189,11 @@ def _record(ports: Ports, draft: Draft, total: int) -> JobSweep:
     )
 
 
-def _envelope(ports: Ports, sweep: JobSweep) -> Envelope:
+def _envelope(seal: Seal, sweep: JobSweep) -> Envelope:
     """The envelope of its jobs; sealed addresses are opened."""
     notify = [
         {
-            "url": ports.seal.unseal(one.sealed, one.context) if one.sealed is not None else one.url,
+            "url": seal.unseal(one.sealed, one.context) if one.sealed is not None else one.url,
             "secret": one.secret,
             "events": list(one.events),
         }

@@ -14,7 +14,7 @@ from shared.core.caller import ADMIN, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Drop, Job
 from shared.core.messages import digest
-from shared.core.ports import Ports
+from shared.core.ports import Ports, Seal
 from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
 from shared.intake.drops.folder import ENVELOPE_FILE
@@ -52,7 +52,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     if document is not spec or any(one.sealed is not None for one in job.notify):
         _check_secrets(job, who)
-    envelope = _envelope(ports, job, await _team(ports, job, who))
+    envelope = _envelope(ports.seal, job, await _team(ports, job, who))
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     candidate = Candidate(
         door="rerun",
@@ -129,13 +129,13 @@ async def _team(ports: Ports, job: Job, who: Caller) -> str | None:
     return job.team if _acts_for(job, who) and job.team in (await current_teams(ports)).teams else None
 
 
-def _envelope(ports: Ports, job: Job, team: str | None) -> Envelope:
+def _envelope(seal: Seal, job: Job, team: str | None) -> Envelope:
     """The receivers and the name of the earlier job; sealed addresses are opened."""
     notify = []
     for receiver in job.notify:
         url = receiver.url
         if receiver.sealed is not None:
-            url = ports.seal.unseal(receiver.sealed, receiver.context)
+            url = seal.unseal(receiver.sealed, receiver.context)
         notify.append({"url": url, "secret": receiver.secret, "events": list(receiver.events)})
     return Envelope.model_validate(
         {

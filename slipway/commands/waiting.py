@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops
-from shared.intake.drops.cold import with_cold
-from shared.intake.drops.contents import files_in, too_many
+from shared.intake.drops.contents import files_in, too_many, with_cold
 from shared.intake.drops.folder import parent, plans
 from shared.intake.drops.plan import Plan, Plans
 from shared.settings import Settings

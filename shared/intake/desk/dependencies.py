@@ -14,6 +14,7 @@ from shared.core.errors import Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job
 from shared.core.job_sweeps.record import is_sweep_id
+from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.listing import Query
 from shared.core.ports import Ports
 from shared.core.refusals import refused
@@ -111,20 +112,20 @@ async def _find(ports: Ports, reference: _Reference, who: Caller) -> _Result:
     if is_sweep_id(text):
         problem = refused("SW112", reference.pointer, f"{text} is a sweep, not a job", _OF_A_SWEEP)
         return _Result(None, problem)
-    return await _find_name(ports, reference, who)
+    return await _find_name(ports.ledger, reference, who)
 
 
-async def _find_name(ports: Ports, reference: _Reference, who: Caller) -> _Result:
+async def _find_name(ledger: Ledger, reference: _Reference, who: Caller) -> _Result:
     """The latest job of a name: the caller's own first, as for other names, then one of any that they see."""
     text, cut = reference.text, False
     own = who.id or not who.sees_all  # a key without a name is every caller's
     owners = [*([who.source] if own else []), *([_ANY] if who.sees_all else [])]
     for owner in owners:
-        page = await ports.ledger.find(Query(name=text, owner=owner), limit=1, after=None)
+        page = await ledger.find(Query(name=text, owner=owner), limit=1, after=None)
         if page.jobs:
             return _Result(page.jobs[0], None)
         cut = cut or page.cut
-    newest = await ports.ledger.find(Query(owner=owners[-1]), limit=_NEWEST, after=None)
+    newest = await ledger.find(Query(owner=owners[-1]), limit=_NEWEST, after=None)
     hint = Suggestions().did_you_mean(text, dict.fromkeys(job.name for job in newest.jobs))
     where = " among the latest ones; name its id if it is older" if cut else ""
     return _Result(None, refused("SW112", reference.pointer, f'there is no job "{text}"{where}{hint}'))

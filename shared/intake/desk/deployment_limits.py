@@ -11,7 +11,7 @@ from shared.core.cost.usage import Rate
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.policy import Policy
-from shared.core.ports import Ports
+from shared.core.ports import Engines
 from shared.core.refusals import refused
 from shared.core.relations.claim import Claim
 from shared.core.teams.use import exceeds
@@ -117,13 +117,13 @@ def limits_of(limits: Limits, request: Request) -> Limits:
     return replace(limits, mountable=limits.mountable | request.share.containers)
 
 
-def not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
+def not_allotted(engines: Engines, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
     """A problem for each of the `resources` that the cluster does not offer."""
     resources = request.envelope.resources
     if resources is None:
         return ()
     try:
-        problems = ports.engines.get(cluster.engine).allots(cluster.name, resources.as_written())
+        problems = engines.get(cluster.engine).allots(cluster.name, resources.as_written())
     except Misconfigured:
         return ()  # reported for the cluster itself
     return tuple(one.relocate(request.envelope_at) for one in problems)

@@ -10,7 +10,7 @@ from shared.core.caller import Caller
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.messages import digest
 from shared.core.pacing.off_loop import off_loop
-from shared.core.ports import Ports
+from shared.core.ports import Drops, Ports
 from shared.core.refusals import refused
 from shared.intake.candidate import Candidate
 from shared.intake.message import Request, straighten
@@ -85,7 +85,9 @@ async def with_scripts(ports: Ports, candidate: Candidate) -> Request:
     # No name begins with a slash, so without a folder no script is its own.
     names = [name for name in scripts if not name.startswith(f"{folder}/")]
     names = (await _visible(ports, request, who, names))[:_SCRIPTS]
-    contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
+    contents = dict(
+        zip(names, await asyncio.gather(*(_read(ports.drops, name) for name in names)), strict=True)
+    )
     return replace(
         request,
         absent=frozenset(name for name, content in contents.items() if content is None),
@@ -102,13 +104,13 @@ async def _visible(ports: Ports, request: Request, who: Caller, names: Sequence[
     return [name for name in names if (teams.of_folder(name) or teams.default or "") in own]
 
 
-async def _read(ports: Ports, name: str) -> bytes | None:
+async def _read(drops: Drops, name: str) -> bytes | None:
     """The content; None when there is no such blob.
 
     Empty if it cannot be read; then it is not checked.
     """
     try:
-        content = await ports.drops.read(name, limit=_LONGEST)
+        content = await drops.read(name, limit=_LONGEST)
     except SlipwayError:
         return b""
     return content.data if content else None

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
-from shared.core.ports import Ports
+from shared.core.policy import Policy
+from shared.core.ports import Engines, Ports
 from shared.core.refusals import refused
 from shared.intake.desk.deployment_limits import (
     limits_of,
@@ -147,7 +148,7 @@ def _judged(
 
 def _refusals(ports: Ports, request: Request, prepared: Prepared, cluster: Cluster) -> tuple[Problem, ...]:
     over = over_quota(ports.policy, request, prepared.document, cluster)
-    return (*not_allotted(ports, request, cluster), *not_shared(request, cluster), *over)
+    return (*not_allotted(ports.engines, request, cluster), *not_shared(request, cluster), *over)
 
 
 def _received(source: Source | None, problems: Sequence[Problem]) -> str:
@@ -186,13 +187,13 @@ def _checked(
     if spec is not None:
         problems = (*problems, *too_long(spec, ports.policy.limits, cluster))
     if spec is not None and cluster is not None:
-        problems = (*problems, *_engine_problems(ports, spec, cluster))
+        problems = (*problems, *_engine_problems(ports.engines, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
     # An unknown member may hold anything.
     if unknown := unknown_properties(problems):
         sealed = masked(sealed, unknown)
     problems = (*problems, *too_large(request, sealed))
-    problems = with_lint(problems, completed, _facts(ports, request, cluster), original=document)
+    problems = with_lint(problems, completed, _facts(ports.policy, request, cluster), original=document)
     problems = with_dropped_name(problems, document, script=script, folder=folder)
     return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
 
@@ -202,8 +203,8 @@ def slug(text: str, fallback: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:64] or fallback
 
 
-def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
-    container = ports.policy.drop_container
+def _facts(policy: Policy, request: Request, cluster: Cluster | None) -> Facts:
+    container = policy.drop_container
     facts = Facts(drop_container=container, absent=request.absent, crlf=request.crlf)
     if cluster is None:
         return facts
@@ -221,9 +222,9 @@ def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
     )
 
 
-def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Problem]:
+def _engine_problems(engines: Engines, spec: JobSpec, cluster: Cluster) -> list[Problem]:
     try:
-        return list(ports.engines.get(cluster.engine).check(spec))
+        return list(engines.get(cluster.engine).check(spec))
     except Misconfigured as error:
         return [refused("SW101", "/properties/cluster", str(error))]
 

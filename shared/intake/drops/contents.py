@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from shared.core.ports import Blob, Drops, Ports
-from shared.intake.drops.folder import ignored
+from shared.core.ports import IN_ARCHIVE, Blob, Drops, Ports
+from shared.core.refusals import refused
+from shared.intake.drops.folder import JOB_FILE, ignored, parent
+from shared.intake.drops.plan import Plans
+from shared.jobspec import quote
 
 _DIGITS = 64
 _EVER = datetime.min.replace(tzinfo=UTC)
+#: How many files a warning names, and pages of the list of the folders below that are read for it.
+_NAMED, _PAGES = 3, 5
 
 
 async def walk(drops: Drops, prefix: str, *, deep: bool = True) -> AsyncIterator[Blob]:
@@ -82,3 +87,41 @@ def contents_of(files: Sequence[Blob]) -> Contents:
     for blob in files:
         contents.add(blob)
     return contents
+
+
+async def with_cold(ports: Ports, folder: str, plans: Plans, files: Files) -> Plans:
+    """The same plans; each run says which files of the folder, and of those below, its job cannot read.
+
+    One request where there are folders below, and some for thousands of files: only where a job begins, or is
+    explained.
+    """
+    if not plans.runs:
+        return plans
+    cold = [blob for blob in files.blobs if blob.archived]
+    if folder and files.deeper:  # at the top they are drops of their own
+        cold += await _cold_below(ports.drops, folder)
+    if not cold:
+        return plans
+    warning = refused("SW114", "", _message([quote(blob.name, 200) for blob in cold]))
+    return replace(plans, runs=tuple(replace(one, problems=(*one.problems, warning)) for one in plans.runs))
+
+
+async def _cold_below(drops: Drops, folder: str) -> list[Blob]:
+    """Those in the folders below, without the ones that are drops of their own."""
+    cold, own, after = list[Blob](), list[str](), ""
+    for _ in range(_PAGES):
+        page = await drops.page(folder, after=after)
+        below = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
+        own += [parent(blob.name) for blob in below if blob.name.endswith(f"/{JOB_FILE}")]
+        cold += [blob for blob in below if blob.archived and not ignored(blob.name)]
+        if not (after := page.next):
+            break
+    return [blob for blob in cold if not blob.name.startswith(tuple(own))]
+
+
+def _message(names: Sequence[str]) -> str:
+    some = ", ".join(names[:_NAMED])
+    if len(names) == 1:
+        return f"{some} {IN_ARCHIVE}"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{some}{more} are in the archive tier, in which nothing can read them"

@@ -21,8 +21,7 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
-from shared.intake.drops.cold import with_cold
-from shared.intake.drops.contents import contents_of, files_in, too_many
+from shared.intake.drops.contents import contents_of, files_in, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order

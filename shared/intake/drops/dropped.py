@@ -12,6 +12,7 @@ from shared.core.identity import job_id
 from shared.core.job import Drop
 from shared.core.ledger.records import DropMemo
 from shared.core.messages import digest
+from shared.core.policy import Policy
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.candidate import Candidate, key_of
@@ -73,7 +74,7 @@ def _candidate(
     problems = (*request.problems, *plan.problems, *too_large)
     request = replace(request, payload=digest(own), problems=problems)
     if plan.envelope is not None and plan.envelope.name in contents:
-        request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
+        request = _with_envelope(ports.policy, plan.envelope, contents[plan.envelope.name], request)
     script = PurePosixPath(plan.script.name) if plan.script else None
     # The cache counts the generations of a path; they belong to this key only if the ids agree.
     hashed = key_of(_SOURCE, key)
@@ -98,16 +99,16 @@ def _candidate(
     )
 
 
-def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -> Request:
+def _with_envelope(policy: Policy, blob: Blob, content: bytes, request: Request) -> Request:
     """The request with the envelope from `slipway.json`, which wins over a job.json that is a message itself.
 
     Its problems name the file.
     """
     around = Source(content, blob.name)
-    document, problems = read_through(around, ports.policy.limits)
+    document, problems = read_through(around, policy.limits)
     members: dict[str, Any] = {}
     if document is not None:
-        envelope, envelope_problems = read_envelope(document, drop=True, limits=ports.policy.limits)
+        envelope, envelope_problems = read_envelope(document, drop=True, limits=policy.limits)
         problems = (*problems, *envelope_problems)
         envelope = envelope or sound_members(document, envelope_problems)
         members = {name: getattr(envelope, name) for name in envelope.model_fields_set}

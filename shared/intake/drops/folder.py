@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
-from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Ports
+from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
@@ -59,7 +59,7 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile,
         return Plans()  # helpers below a job's own folder
     scripts, absent = await scripts_of(ports, job.document, folder, blobs)
     if absent:
-        hint = await named_alike(ports, absent[0], folder, blobs)
+        hint = await named_alike(ports.drops, absent[0], folder, blobs)
         return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names{hint}")
     return Plans((Plan(folder, job, scripts, envelope),))
 
@@ -147,17 +147,17 @@ async def _script_above(ports: Ports, folder: str, template: str, pattern: str) 
     """A script of its own that a folder between this one and the template's has."""
     above = parent(folder.rstrip("/"))
     while len(above) > len(parent(template)):
-        script = await _script_in(ports, above, pattern)
+        script = await _script_in(ports.drops, above, pattern)
         if script is not None:
             return script
         above = parent(above.rstrip("/"))
     return None
 
 
-async def _script_in(ports: Ports, folder: str, pattern: str) -> Blob | None:
+async def _script_in(drops: Drops, folder: str, pattern: str) -> Blob | None:
     after, more = "", True
     while more:
-        page = await ports.drops.page(folder, deep=False, after=after)
+        page = await drops.page(folder, deep=False, after=after)
         scripts = (b for b in page.blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern))
         if (script := next(scripts, None)) is not None:
             return script

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from shared.core.ledger.records import DropMemo
 from shared.core.messages import QUEUE, look_message
+from shared.core.policy import Policy
 from shared.core.ports import Ports
 
 #: The longest delay of a message in seconds, and by how much the clocks of storage and app may differ.
@@ -22,7 +23,7 @@ async def is_ordered(ports: Ports, folder: str) -> bool:
     memo = await ports.ledger.drop_memo(_path(folder))
     if memo is None or memo.until is None:
         return False
-    longest = timedelta(seconds=_longest(ports)) + _CLOCKS
+    longest = timedelta(seconds=_longest(ports.policy)) + _CLOCKS
     return ports.clock() < memo.until <= ports.clock() + longest  # later, a wrong clock wrote it
 
 
@@ -31,7 +32,7 @@ async def order(ports: Ports, folder: str, newest: datetime, wait: float) -> Non
 
     The message is sent first: a row without one would hide files.
     """
-    delay, ticket = min(wait, _longest(ports)), ports.token()
+    delay, ticket = min(wait, _longest(ports.policy)), ports.token()
     until = ports.clock() + timedelta(seconds=delay)
     await ports.queues.send(QUEUE, look_message(folder, newest, ticket), delay=delay)
     await ports.ledger.remember(DropMemo(_path(folder), {}, "", 1, folder=folder, ticket=ticket, until=until))
@@ -54,8 +55,8 @@ def _memory(folder: str) -> str:
     return f"waited|{folder}"
 
 
-def _longest(ports: Ports) -> float:
-    return min(ports.policy.settle + 1, _LONGEST)
+def _longest(policy: Policy) -> float:
+    return min(policy.settle + 1, _LONGEST)
 
 
 def _path(folder: str) -> str:

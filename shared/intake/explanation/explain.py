@@ -132,7 +132,7 @@ async def _foreseen(ports: Ports, draft: Draft, *, live: bool) -> _Foreseen:
     except Misuse as error:
         return _Foreseen(job, existing, error)
     if existing is None and live and prepared.valid and candidate.drop is None:
-        return _Foreseen(job, None, await sweep_with_key(ports, job))
+        return _Foreseen(job, None, await sweep_with_key(ports.job_sweeps, job))
     return _Foreseen(job, existing, None)
 
 
