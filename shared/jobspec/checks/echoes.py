@@ -6,14 +6,20 @@ from collections.abc import Collection, Iterable
 
 from shared.jobspec.checks.shape import meant_by
 from shared.jobspec.format.toolkits import TOOLKITS
+from shared.jobspec.problems.codes import CODES
 from shared.jobspec.problems.problem import Problem
 
+
+def _codes(*echoes: str) -> frozenset[str]:
+    return frozenset(code for code, entry in CODES.items() if entry.echo in echoes)
+
+
 #: Findings about a name that explain every other problem at it.
-_STRANGE = ("SW007", "SW089")
+_STRANGE = _codes("strange")
 #: Findings about a shape that leave the author's intention open.
-_OPEN = ("SW010", "SW011", "SW012", "SW040", *_STRANGE)
+_OPEN = _codes("open", "strange")
 #: Rules about numbers that are too large: their bound counts, not that of the type.
-_BOUNDS = ("SW013", "SW024")
+_BOUNDS = _codes("bound")
 _MOUNTS = "/properties/mountVolumes"
 #: The members that name the program to run, at any level.
 _TO_RUN = {*TOOLKITS, "commandLine", "command", "pythonScriptFilePath", "configFilePath"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, Severity
@@ -19,6 +19,9 @@ class Code(NamedTuple):
     severity: Severity = "error"
     #: what of a deployment it depends on; "" for one that `slipway validate` decides like every door
     depends: str = ""
+    #: which findings it leaves out (`checks/echoes`): strange characters, every other one at their place; an
+    #: open intention, those that depend on it; a bound, the one about the bound of the type
+    echo: Literal["", "strange", "open", "bound"] = ""
 
 
 def problem(
@@ -62,17 +65,20 @@ CODES: dict[str, Code] = {
     "SW004": Code("nested too deep", "remove the extra levels; no job needs more than ten"),
     "SW005": Code("property given twice", "keep one of them"),
     "SW006": Code("number that JSON does not have", "write a plain number"),
-    "SW007": Code("forbidden character", "remove the character; it is usually a leftover of copying"),
+    "SW007": Code(
+        "forbidden character", "remove the character; it is usually a leftover of copying", echo="strange"
+    ),
     "SW008": Code("not an object", 'start the document with "{" and end it with "}"'),
     "SW009": Code("too many values", "split the document or move data into files"),
     # Shape
-    "SW010": Code("missing property", "add the property"),
-    "SW011": Code("wrong type", "write a value of the type named"),
-    "SW012": Code("unknown property", "remove the property or correct its name"),
+    "SW010": Code("missing property", "add the property", echo="open"),
+    "SW011": Code("wrong type", "write a value of the type named", echo="open"),
+    "SW012": Code("unknown property", "remove the property or correct its name", echo="open"),
     "SW013": Code(
         "number out of bounds",
         "write a number within the bounds named",
         depends="the most nodes that the operator allows",
+        echo="bound",
     ),
     "SW014": Code("not one of the allowed values", "write one of the values named"),
     "SW015": Code("text empty or too long", "write a text within the length named"),
@@ -85,7 +91,7 @@ CODES: dict[str, Code] = {
     "SW021": Code("several toolkits", "keep one toolkit block"),
     "SW022": Code("properties exclude each other", "remove one of them"),
     "SW023": Code("nothing to run", "add the script, configuration file or command line to run"),
-    "SW024": Code("more than the nodes allow", "lower the count or raise nodeCount"),
+    "SW024": Code("more than the nodes allow", "lower the count or raise nodeCount", echo="bound"),
     "SW025": Code("unusual process count", "check the count against nodeCount", "warning"),
     "SW026": Code("arguments of a distributed job missing", "add the arguments for that role", "warning"),
     # Mounts and credentials
@@ -130,7 +136,9 @@ CODES: dict[str, Code] = {
         depends="the storage accounts whose keys are configured",
     ),
     # Names, variables, paths
-    "SW040": Code("bad directory id", "use up to 64 letters, digits and underscores, for example MODEL"),
+    "SW040": Code(
+        "bad directory id", "use up to 64 letters, digits and underscores, for example MODEL", echo="open"
+    ),
     "SW041": Code("id used twice", "give each directory an id of its own"),
     "SW042": Code("bad variable name", "use letters, digits and underscores, not starting with a digit"),
     "SW043": Code("variable given twice", "keep one of them"),
@@ -226,5 +234,5 @@ CODES: dict[str, Code] = {
         "script that no node can open", "write the path of the file, for example $AZ_BATCHAI_JOB_MOUNT_ROOT/…"
     ),
     "SW088": Code("Windows line endings in a command", "end its lines with LF (\\n), not with CRLF (\\r\\n)"),
-    "SW089": Code("letter that only looks right", "write the letter of the Latin alphabet"),
+    "SW089": Code("letter that only looks right", "write the letter of the Latin alphabet", echo="strange"),
 }
