@@ -19,6 +19,7 @@ _PAIR = re.compile(r"[^\s=;\"'&|<>]{1,128}=(?P<value>[^\s;\"'&|<>$][^\s;\"'&|<>]
 #: Words by which a command reads a secret from its standard input.
 _READS = re.compile(
     r"-stdin(?![\w-])|(?<![\w:.-])(?:--with-token|--passphrase-fd|stdin|kinit|chpasswd|cryptsetup|sshpass|su)(?![\w.-])"
+    r"|(?<![\w.-])(?:pass[ \t]{1,8}insert|op[ \t]{1,8}signin)(?![\w-])"
     r"|(?<![\w-])sudo[ \t]{1,8}(?:-[A-Za-z]{1,8}[ \t]{1,8}){0,3}-[A-Za-z]{0,8}S(?![\w-])"
     r"|(?<![\w-])read[ \t]{1,8}(?:-[a-z]{1,8}[ \t]{1,8}){0,3}"
     r"\w{0,64}(?:TOKEN|KEY|SECRET|PASS|PASSWORD|PWD)(?!\w)",

@@ -25,6 +25,11 @@ _IS_LAST = r"(?=[^\s;&|]{1,512}[ \t]{0,8}(?:[;&|\n'\")]|--|$))"
 _KEYWORD = r"(?:\w{1,32}[ \t]{0,3}=[ \t]{0,3})?"
 
 
+#: What a dialogue waits for, and its answer.
+_PROMPT = r"(?i:assword|passphrase|passcode|token)[^\n;{]{0,64}"
+_SEND = rf"[{{ \t\n]{{0,8}}(?:exp_)?send{_GAP}(?:--{_GAP})?{_QUOTE}"
+
+
 def _command(words: str, *options: str) -> str:
     """A command before the secret, which is its first argument, or the value of one of these options."""
     begin = r"(?<![\w.-])" + words.replace(" ", _GAP) + _GAP
@@ -93,6 +98,15 @@ _BEFORE: dict[str, tuple[str, ...]] = {
     "cargo": (_command("cargo login"),),
     "authtoken": (_command("ngrok (?:config )?(?:add-)?authtoken"),),
     "obscure": (_command("rclone obscure"),),
+    "net use": (
+        rf"(?<![\w.-])net{_GAP}use{_GAP}(?:[A-Za-z*]:?{_GAP})?[\"']?\\{{2,4}}[^\s;&|]{{1,256}}{_GAP}"
+        rf"(?:/[^\s;&|]{{1,256}}{_GAP}){{0,6}}(?![/*])",
+    ),
+    # expect "assword:"; send "x"; expect { "assword:" { send "x" } }
+    "send": (
+        rf"\bexpect{_GAP}(?:-\w{{1,8}}{_GAP}){{0,3}}(?=[\"'*{{])[^\n;]{{0,128}}?{_PROMPT}[\n;}}]{_SEND}",
+        rf"{_PROMPT}\{{{_SEND}",
+    ),
     "mc": (_command("(?:mc|mcli) (?:alias set|config host add)") + rf"(?:{_ONE_WORD}){{2,3}}?{_IS_LAST}",),
     "poetry": (
         _command("poetry config")
