@@ -14,7 +14,7 @@ from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
 from shared.engines.node.turns import NUMBER
-from shared.engines.proofs import LARGEST, read, record_of
+from shared.engines.proofs import LARGEST, last_of, read, record_of
 from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
 
@@ -136,18 +136,19 @@ class BlobRecords:
             return bool(last_turn.get("token", target.token) == target.token)
 
     async def _last_turn(self, target: Target) -> Mapping[str, Any]:
-        """The last turn that is proven, of the newest ones; empty if none is."""
+        """The last turn that is proven, of the newest ones; if none is, the last; empty before the first."""
         prefix = f"{self._prefix(target)}turns/"
         names = [
             one.removeprefix(prefix)
             async for one in self._access.container.list_blob_names(name_starts_with=prefix)
         ]
         numbers = sorted((int(name) for name in names if NUMBER.fullmatch(name)), reverse=True)
+        turns = list[Mapping[str, Any]]()
         for number in numbers[:_TURNS]:
-            last_turn = await self._object(target, f"turns/{number}")
-            if UNPROVEN not in last_turn:
-                return last_turn
-        return {}
+            turns.insert(0, await self._object(target, f"turns/{number}"))
+            if UNPROVEN not in turns[0]:
+                break
+        return last_of(turns)
 
     async def _object(self, target: Target, name: str) -> Mapping[str, Any]:
         """An object; empty if there is none, marked if it is not proven. Raises Busy for a damaged one."""
