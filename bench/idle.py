@@ -16,7 +16,7 @@ import psutil
 from bench.celery import peer
 from bench.cost.money import by_service, dollars
 from bench.world import World, cpu_of_all, polls, world
-from shared.setting.table import SETTINGS
+from shared.setting_table.rows import SETTINGS
 from slipway.stack.provision import Plan
 
 #: Seconds until every process has done once what it does.

@@ -9,7 +9,7 @@ import os
 
 import azure.functions as func
 
-from shared.setting.table import SETTINGS
+from shared.setting_table.rows import SETTINGS
 
 
 def _setting(name: str) -> str:

@@ -20,9 +20,9 @@ from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
 from shared.engines.entry import Entry
 from shared.engines.registry import ENGINES
-from shared.setting import Setting
-from shared.setting.table import SETTINGS
-from shared.setting.values import Values
+from shared.setting_table import Setting
+from shared.setting_table.rows import SETTINGS
+from shared.setting_table.values import Values
 
 
 def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:

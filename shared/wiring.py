@@ -25,7 +25,7 @@ from shared.core.policy import SETTING, Policy
 from shared.core.ports import Addresses, Engines, Ports
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
-from shared.setting.functions_off import functions_off
+from shared.setting_table.functions_off import functions_off
 from shared.settings import Settings
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.setting import BOUNDS, LARGEST, LONGEST_DAYS, Kind, Setting
+from shared.setting_table import BOUNDS, LARGEST, LONGEST_DAYS, Kind, Setting
 from shared.settings import TABLE
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -101,7 +101,7 @@ def install(what: str, venv: Path) -> None:
     for info in lost:  # so that pip does not take it for installed
         shutil.rmtree(str(info if _is_ours(info) else info.parent), ignore_errors=True)
     node = installed_node()
-    step("uv, which reads the lock", [*pip(venv), "--no-compile", "--require-hashes", "-r", UV])
+    step("uv", [*pip(venv), "--no-compile", "--require-hashes", "-r", UV])
     with ThreadPoolExecutor(2) as beside:
         others = [beside.submit(_install_node_packages, venv)]
         others += [beside.submit(_install_with_node, node)] if node else []

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from shared.admission.due import is_due
-from shared.admission.words import hourly_limit, why_after, why_claim, why_member, why_paused, why_slot
+from shared.admission.sentences import hourly_limit, why_after, why_claim, why_member, why_paused, why_slot
 from shared.core.engine import Why
 from shared.core.job import Job
 from shared.core.ledger.records import Active, Pause

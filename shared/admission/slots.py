@@ -15,7 +15,7 @@ from functools import partial
 from shared.admission.active import active_jobs
 from shared.admission.due import is_due
 from shared.admission.reason import sentence
-from shared.admission.words import why_slot
+from shared.admission.sentences import why_slot
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shared.setting import Setting
+from shared.setting_table import Setting
 
 if TYPE_CHECKING:
     from shared.core.abilities import Ability

@@ -13,7 +13,7 @@ from datetime import timedelta
 from shared.admission.door import admit, admit_next
 from shared.admission.gates import SLOT, Wait, reason
 from shared.admission.permit import Permit
-from shared.admission.words import hourly_limit
+from shared.admission.sentences import hourly_limit
 from shared.core.errors import Exists, Misuse, SlipwayError, Unavailable, quoted
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import sweep_id

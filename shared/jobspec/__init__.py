@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
     from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
     from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
-    from shared.jobspec.hidden.embedded import SEALED
     from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
     from shared.jobspec.problems.codes import CODES, problem
     from shared.jobspec.problems.fix import applied
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from shared.jobspec.reader.source import Source
     from shared.jobspec.receivers import TERMINAL_EVENTS, RequestedReceiver, are_sound
     from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
+    from shared.jobspec.secrets.embedded import SEALED
     from shared.jobspec.text.file_names import character_flaw, name_flaw
     from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
 
@@ -71,7 +71,7 @@ _NAMES = {
     "format.placeholders": "placeholder_flaw script_pattern",
     "format.scripts": "scripts_possible scripts_wanted",
     "format.secrets": "masked open_secrets redact seal_secrets",
-    "hidden.embedded": "SEALED",
+    "secrets.embedded": "SEALED",
     "job_sweep": "Value combinations filled longest text_of",
     "problems.codes": "CODES problem",
     "problems.fix": "applied",

@@ -17,7 +17,7 @@ from shared.admission.gates import GATES, QUOTA, SEAT, SLOT, Gate, Wait, World, 
 from shared.admission.line import compete, first_in_line
 from shared.admission.pauses import paused
 from shared.admission.reason import sentence
-from shared.admission.words import describe_pause, hourly_limit, why_slot
+from shared.admission.sentences import describe_pause, hourly_limit, why_slot
 from shared.core.errors import SlipwayError, quoted
 from shared.core.job import JobState
 from shared.core.ledger.records import Active

@@ -13,7 +13,7 @@ from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Ports
 from shared.core.trouble import lately
 from shared.operate.writable import unwritable
-from shared.setting.functions_off import NEEDED, SWEEP
+from shared.setting_table.functions_off import NEEDED, SWEEP
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from shared.admission.pauses import standing
 from shared.admission.reason import NO_ANSWER, PARKED, never_starts
-from shared.admission.words import PAUSED, why_paused
+from shared.admission.sentences import PAUSED, why_paused
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.records import Pause, Reported, Silent, Standing

@@ -16,7 +16,7 @@ import pytest
 from shared.core.ports import Ports
 from shared.engines.registry import ENGINES
 from shared.jobspec import MOUNT_LISTS
-from shared.setting.table import SETTINGS
+from shared.setting_table.rows import SETTINGS
 from tests.unit.routes import BY_EVENT
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import pytest
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.policy import SETTING, Policy
-from shared.setting.values import Values
+from shared.setting_table.values import Values
 from shared.settings import TABLE, Settings
 from shared.wiring import build, log_faults, policy_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.engines.entry import Entry
-from shared.setting import Setting
+from shared.setting_table import Setting
 
 ENTRY = Entry(
     title="Kubernetes",

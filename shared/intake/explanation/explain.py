@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from shared.admission.active import active_jobs
-from shared.admission.words import why_after
+from shared.admission.sentences import why_after
 from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import combined_facts

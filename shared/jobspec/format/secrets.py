@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from shared.jobspec.hidden.embedded import (
+from shared.jobspec.secrets.embedded import (
     MASK,
     SEALED,
     may_embed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from shared.jobspec.hidden.embedded import MASK
+from shared.jobspec.secrets.embedded import MASK
 from shared.jobspec.text.tree import printable
 
 #: Characters of a line that are shown, and how many of them before the token.

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from shared.jobspec.format.secrets import is_secret_item, is_secret_name, is_value, names_secret_variable
-from shared.jobspec.hidden.embedded import embedded_secrets, sealed_texts
+from shared.jobspec.secrets.embedded import embedded_secrets, sealed_texts
 from shared.jobspec.text.position import Entry, Positions
 
 #: The member for an address, in which even the path may be a password.
@@ -120,6 +120,6 @@ def _secret_items(positions: Positions) -> set[int]:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> frozenset[str]:
-    from shared.jobspec.words import format_words
+    from shared.jobspec.known_names import format_words
 
     return frozenset((*format_words(), *_LITERALS))

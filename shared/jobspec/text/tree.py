@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
-from shared.jobspec.hidden.embedded import without_secrets
+from shared.jobspec.secrets.embedded import without_secrets
 
 JsonObject: TypeAlias = dict[str, Any]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.setting.functions_off import functions_off
+from shared.setting_table.functions_off import functions_off
 from shared.settings import TABLE, Settings
 from slipway.client.profiles import file_of, read_profiles
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, private, warn

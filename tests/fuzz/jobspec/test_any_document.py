@@ -29,8 +29,8 @@ from shared.jobspec.checks.shape import _names_at
 from shared.jobspec.format.models import JobSpec
 from shared.jobspec.format.toolkits import TOOLKITS
 from tests.breadth import examples, size
-from tests.unit.jobspec.hidden.test_secrets import CANARY, PLACES
 from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, everything, job, share
+from tests.unit.jobspec.secrets.test_secrets import CANARY, PLACES
 
 DEFAULTS = Defaults(
     cluster_id=CLUSTER,

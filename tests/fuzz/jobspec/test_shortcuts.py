@@ -18,11 +18,11 @@ from shared.jobspec import Limits, complete, open_secrets, read, seal_secrets
 from shared.jobspec.checks.rules import RULES, Context
 from shared.jobspec.checks.rules.text import by_place, texts
 from shared.jobspec.format.secrets import _leaves
-from shared.jobspec.hidden.embedded import ranges_to_seal
-from shared.jobspec.hidden.named_secrets import _search, named_ranges
-from shared.jobspec.hidden.option_secrets import _of_commands, option_ranges
 from shared.jobspec.reader.mask import _hidden_parts, _vocabulary
 from shared.jobspec.reader.reading import _with_flaws
+from shared.jobspec.secrets.embedded import ranges_to_seal
+from shared.jobspec.secrets.named_secrets import _search, named_ranges
+from shared.jobspec.secrets.option_secrets import _of_commands, option_ranges
 from shared.jobspec.text.tree import Node, copied, count_values, words
 from tests.breadth import examples, size
 from tests.fuzz.jobspec.test_any_document import _HOSTILE, DEFAULTS

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from shared.engines.registry import ENGINES
-from shared.setting import BOUNDS
+from shared.setting_table import BOUNDS
 from shared.settings import TABLE, Settings
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -34,7 +34,7 @@ USUAL_LINES, MOST_LONG_FILES = 250, 9
 VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("parts", "shared/core/job.py", "import local.process"),
     ("rooms", "shared/core/job.py", "import shared.lifecycle.sweep"),
-    ("rooms", "shared/setting/values.py", "from shared.settings import Settings"),
+    ("rooms", "shared/setting_table/values.py", "from shared.settings import Settings"),
     ("floors", "slipway/commands/show.py", "from slipway.stack.provision import Plan"),
     ("floors", "shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.repair import mended"),
     ("floors", "shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
@@ -49,7 +49,7 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("settings", "shared/settings.py", "from shared.engines.slurm.configure import configure"),
     ("settings", "shared/engines/registry.py", "from shared.engines.batchai.configure import configure"),
     ("no-sdk", "shared/lifecycle/sweep.py", "import shared.adapters.sealing"),
-    ("no-sdk", "shared/setting/values.py", "import azure.identity"),
+    ("no-sdk", "shared/setting_table/values.py", "import azure.identity"),
     ("pure", "shared/jobspec/checks/validate.py", "import socket"),
     ("local", "local/batchai/api/wire.py", "from shared.jobspec import JobSpec"),
     ("local-parts", "local/host/host.py", "import local.batchai.api.wire"),
@@ -152,7 +152,7 @@ def test_no_room_of_the_app_loads_all_of_itself_where_one_module_is_imported() -
         if any(name.startswith(("shared.", "functions.")) for name in imports(path))
     }
 
-    assert faces == {"shared/jobspec", "shared/jobspec/checks/rules", "shared/setting"}
+    assert faces == {"shared/jobspec", "shared/jobspec/checks/rules", "shared/setting_table"}
 
 
 def test_other_rooms_take_the_job_file_by_its_face() -> None:

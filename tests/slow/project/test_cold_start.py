@@ -40,8 +40,8 @@ LIGHT = [
     "shared.jobspec",
     "shared.jobspec.format",
     "shared.jobspec.format.limits",
-    "shared.setting",
-    "shared.setting.table",
+    "shared.setting_table",
+    "shared.setting_table.rows",
 ]
 
 

@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from shared.jobspec.hidden.embedded import without_embedded
+from shared.jobspec.secrets.embedded import without_embedded
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("fence", "shared", "functions", "local", "slipway")
 #: Patterns of secrets and examples of commands, which hold some.
-_LISTS = {"shared/jobspec/hidden", "local/bicep"}
+_LISTS = {"shared/jobspec/secrets", "local/bicep"}
 _EXAMPLES = {
     "slipway/stack/up.py": 2,  # az storage … --connection-string '…'
     "slipway/commands/running/secrets.py": 8,  # --secret NAME

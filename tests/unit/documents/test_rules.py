@@ -30,8 +30,8 @@ from shared.jobspec import (
     read,
     validate,
 )
+from shared.jobspec.known_names import format_words
 from shared.jobspec.schema import job_schema
-from shared.jobspec.words import format_words
 from slipway.rules import RULES, index_text, page_text
 from tests.diagnosis import problems_of
 from tests.doubles.memory_engine import MemoryEngine

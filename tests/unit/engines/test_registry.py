@@ -15,7 +15,7 @@ from shared.core.job import JobState
 from shared.engines.entry import Entry
 from shared.engines.provisioning import Plan, Step
 from shared.engines.registry import ENGINES
-from shared.setting import Setting
+from shared.setting_table import Setting
 from shared.settings import Settings, table_of
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.format.secrets import looks_secret_variable
-from shared.jobspec.hidden.embedded import any_recognised, recognised
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
+from shared.jobspec.secrets.embedded import any_recognised, recognised
 from shared.jobspec.text.tree import Node
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.setting.functions_off import BY_EVENT, DROP, functions_off
+from shared.setting_table.functions_off import BY_EVENT, DROP, functions_off
 from slipway.commands.doctor.findings import Finding, fail, ok, skip
 from slipway.commands.doctor.live.arm import Arm, ArmError
 from slipway.commands.doctor.live.azd import AzdDeployment

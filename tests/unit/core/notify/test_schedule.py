@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.core.notify.schedule import Schedule
 from shared.core.pacing.backoff import LONGEST_RETRY_AFTER
-from shared.setting.table import SETTINGS
+from shared.setting_table.rows import SETTINGS
 from shared.settings import Settings
 
 MINUTE, HOUR, DAY = 60, 3600, 86400

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from shared.admission.pauses import pause, paused, resume
+from shared.admission.sentences import describe_pause
 from shared.admission.slots import good_for
-from shared.admission.words import describe_pause
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active

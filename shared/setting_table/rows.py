@@ -10,7 +10,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from shared.jobspec import Limits
-from shared.setting import LARGEST, LONGEST_DAYS, Bounds, Setting
+from shared.setting_table import LARGEST, LONGEST_DAYS, Bounds, Setting
 
 _ONE_AT_LEAST = Bounds(1, LARGEST)
 #: The number of a shard has three digits in the keys of the table.

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from shared.jobspec.hidden.named_secrets import value_at
-from shared.jobspec.hidden.prose import reads_on
+from shared.jobspec.secrets.named_secrets import value_at
+from shared.jobspec.secrets.prose import reads_on
 
 _GAP = r"[ \t]{1,8}"
 _WORDS = rf"(?:[^\s;&|]{{1,256}}{_GAP}){{0,12}}?"

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shared.jobspec import SEALED, open_secrets, seal_secrets
-from shared.jobspec.hidden.embedded import ranges_to_seal, recognised, without_embedded
+from shared.jobspec.secrets.embedded import ranges_to_seal, recognised, without_embedded
 from tests.breadth import examples
 from tests.login_shapes import PROSE
 from tests.secret_shapes import ORDINARY, SHAPES

@@ -17,8 +17,8 @@ from shared.core.account import (
 )
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import durations
-from shared.setting import Setting
-from shared.setting.crontab import crontab_flaw
+from shared.setting_table import Setting
+from shared.setting_table.crontab import crontab_flaw
 
 
 @dataclass(frozen=True)

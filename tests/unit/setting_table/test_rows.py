@@ -17,9 +17,9 @@ from shared.core.notify.cloudevents import LARGEST_EVENT
 from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.intake.desk import deployment_limits
-from shared.setting import BOUNDS
-from shared.setting.crontab import crontab_flaw
-from shared.setting.table import SETTINGS
+from shared.setting_table import BOUNDS
+from shared.setting_table.crontab import crontab_flaw
+from shared.setting_table.rows import SETTINGS
 from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway import settings_page

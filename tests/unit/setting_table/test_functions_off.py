@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shared.operate.ready import ready
-from shared.setting.functions_off import BY_EVENT, DROP, NEEDED, SWEEP, functions_off
+from shared.setting_table.functions_off import BY_EVENT, DROP, NEEDED, SWEEP, functions_off
 from tests.unit import routes
 from tests.unit.world import World
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from shared.jobspec.hidden.prose import reads_on
+from shared.jobspec.secrets.prose import reads_on
 
 #: The words required before these: only some keys are secret, and strings in `connection string`.
 _KEYS = (

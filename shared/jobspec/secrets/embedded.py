@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from shared.jobspec.hidden.input_secrets import input_ranges
-from shared.jobspec.hidden.login_secrets import login_ranges
-from shared.jobspec.hidden.named_secrets import named_ranges
-from shared.jobspec.hidden.option_secrets import option_ranges
-from shared.jobspec.hidden.tokens import token_ranges
+from shared.jobspec.secrets.input_secrets import input_ranges
+from shared.jobspec.secrets.login_secrets import login_ranges
+from shared.jobspec.secrets.named_secrets import named_ranges
+from shared.jobspec.secrets.option_secrets import option_ranges
+from shared.jobspec.secrets.tokens import token_ranges
 
 MASK = "***"
 #: The prefix of a sealed text in a stored document, where it replaces a value or a part of one.

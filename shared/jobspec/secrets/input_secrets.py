@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shared.jobspec.hidden.named_secrets import value_at
+from shared.jobspec.secrets.named_secrets import value_at
 
 _COOKIES = re.compile(
     r"(?<![\w-])(?:set-)?cookie\\{0,3}[\"']?\]?[ \t]{0,3}[:,=][ \t]{0,3}"

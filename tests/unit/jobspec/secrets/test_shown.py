@@ -16,9 +16,9 @@ from slipway.commands.document.sarif import sarif
 from tests.breadth import examples, one_each, pairs
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_texts import TEXTS, Text
-from tests.unit.jobspec.hidden.test_secrets import PLACES
 from tests.unit.jobspec.jobs import job, share
 from tests.unit.jobspec.problems.test_places import token_of
+from tests.unit.jobspec.secrets.test_secrets import PLACES
 
 CANARY = "cAnArY-7c41"
 FILE = Path("job.json")
