@@ -19,7 +19,7 @@ from shared.intake.drops.folder import ignored, parent, unusable
 from shared.intake.drops.renamed import folder_renamed
 from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
-from shared.intake.reading.carried import REJECTION
+from shared.intake.reading.event import REJECTION
 from shared.intake.reading.wakeups import BlobWritten, FolderRenamed
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
 from shared.jobspec import name_flaw

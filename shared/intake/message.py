@@ -22,8 +22,16 @@ from shared.core.messages import (
 from shared.core.refusals import refused
 from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
-from shared.intake.reading.carried import REJECTION, carries_job, is_job
-from shared.intake.reading.event import SUBMIT, Event, event_in, refusal, unnamed
+from shared.intake.reading.event import (
+    REJECTION,
+    SUBMIT,
+    Event,
+    carries_job,
+    event_in,
+    is_job,
+    refusal,
+    unnamed,
+)
 from shared.intake.reading.unwrap import unwrap
 from shared.intake.reading.wakeups import WAKE_UPS, BlobWritten, FolderRenamed, arrival, renamed, triggered
 from shared.jobspec import (

@@ -1,22 +1,29 @@
-"""event: what an event says of itself, apart from what it carries; and whether that is a job. Pure.
+"""event: what an event says of itself, and whether it carries a job, in any form in which it can. Pure.
 
 In CloudEvents (1.0, structured mode, or its attributes in headers) and in Event Grid's own schema.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.core.messages import ENDED, MOST_ENDED
-from shared.intake.reading.carried import is_job
+from shared.intake.reading.unwrap import unwrap
 from shared.intake.reading.wakeups import WAKE_UPS
-from shared.jobspec import JsonObject, Problem, problem, quote, step
+from shared.jobspec import JsonObject, Problem, has_job_members, problem, quote, step
 
 #: The type of an event that carries a job message.
 SUBMIT = "io.slipway.job.submit.v1"
 _JOB_MESSAGE = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
+#: The type of our event about a rejection: one that came back would be rejected, and that would come back.
+REJECTION = "io.slipway.job.rejected.v1"
+#: How many wrappings around a job are opened: texts, base64, lists and events.
+_WRAPPINGS = 5
+#: The members of an event in which its data is, as it is or in base64.
+_DATA = ("data", "data_base64")
 #: How the types of our own events begin, perhaps after spaces and marks that a person does not see.
 _OURS = re.compile(r"[\W_]*io\.slipway(?![a-z0-9])", re.IGNORECASE)
 
@@ -82,3 +89,40 @@ def refusal(event: Event | None, document: JsonObject) -> Problem:
 def _hiding(document: JsonObject, flaw: Problem) -> Problem:
     shown = ("type", "eventType", *(("data",) if is_job(document.get("data")) else ()))
     return replace(flaw, unknown=frozenset(step("", name) for name in document if name not in shown))
+
+
+def is_job(document: Any) -> bool:
+    """Whether this is a job, or a message with one."""
+    if not isinstance(document, dict):
+        return False
+    spec = document.get("spec")
+    job = spec if isinstance(spec, dict) else document
+    return isinstance(document.get("specBlob"), str) or has_job_members(job.get("properties"))
+
+
+def carries_job(document: JsonObject) -> bool:
+    """Whether an event, or its data, is a job or a message with one: an object, a text, base64 or a list."""
+    return _holds(document, _WRAPPINGS)
+
+
+def _holds(value: Any, depth: int) -> bool:
+    if depth < 0:
+        return False
+    if isinstance(value, str):
+        return _holds(_content(value), depth - 1)
+    if isinstance(value, list):
+        return any(_holds(one, depth - 1) for one in value)
+    if not isinstance(value, dict):
+        return False
+    if is_job(value):
+        return True
+    # Our report of a rejection may quote the job: if it counted, it would be rejected, and reported again.
+    return value.get("type") != REJECTION and any(_holds(value.get(name), depth - 1) for name in _DATA)
+
+
+def _content(text: str) -> Any:
+    """The JSON that a text holds, perhaps in base64; None if it holds none."""
+    try:
+        return json.loads(unwrap(text.encode()).strip())
+    except (ValueError, RecursionError):
+        return None

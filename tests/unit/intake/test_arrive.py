@@ -19,8 +19,7 @@ from shared.intake.dead_letter import REDRIVE, bury, hold
 from shared.intake.desk.draft import Draft
 from shared.intake.drops.drop import FolderResult
 from shared.intake.message import read_request
-from shared.intake.reading.carried import REJECTION
-from shared.intake.reading.event import SUBMIT
+from shared.intake.reading.event import REJECTION, SUBMIT
 from shared.intake.request_door import request_arrived, request_explained, request_validated
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json

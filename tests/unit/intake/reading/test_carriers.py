@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from shared.intake.message import ForeignEvent, Request, read_message
-from shared.intake.reading.carried import REJECTION
-from shared.intake.reading.event import SUBMIT
+from shared.intake.reading.event import REJECTION, SUBMIT
 from shared.intake.reading.wakeups import WAKE_UPS
 from shared.jobspec import Limits
 from tests.unit.intake.reading.test_event import grid_event

@@ -18,8 +18,7 @@ from shared.core.messages import (
     digest,
 )
 from shared.intake.message import ForeignEvent, Message, Request, read_message, read_request
-from shared.intake.reading.carried import REJECTION
-from shared.intake.reading.event import SUBMIT
+from shared.intake.reading.event import REJECTION, SUBMIT
 from shared.intake.reading.wakeups import BlobWritten
 from shared.jobspec import Limits, Source
 
