@@ -1,10 +1,12 @@
 """A job in Python, asynchronous."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from pydantic import ValidationError
 
@@ -24,6 +26,9 @@ from slipway.commands.output.saving import reasons
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 from slipway.metrics import Metrics, Points
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: Seconds between two looks at a job.
 _EVERY = 1.0
@@ -162,7 +167,7 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return _detail(await api.cancel(self.id))
 
-    async def _end(self, api: Service, seconds: float | None) -> dict[str, Any]:
+    async def _end(self, api: Service, seconds: float | None) -> shapes.JobDetail:
         async with time_limit(seconds, self.id):
             record = await api.job(self.id)
             while record["state"] not in ENDED:

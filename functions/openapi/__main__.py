@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from functions.openapi.outline import outline
+from functions.openapi.shapes import shapes
 from functions.openapi.typescript import typescript
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GENERATED: Mapping[Path, Callable[[], str]] = {
     ROOT / "docs" / "reference" / "operations.md": outline,
     ROOT / "web" / "src" / "answers.ts": typescript,
+    ROOT / "slipway" / "client" / "shapes.pyi": shapes,
 }
 
 if __name__ == "__main__":

@@ -1,15 +1,20 @@
 """The metrics that a job reports, assembled from the API's answers."""
 
+from __future__ import annotations
+
 import re
 from array import array
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.operate.files.series import MOST_SERIES, Points, Series, sampled
 from slipway.client.patience import patiently
 from slipway.client.service import Service
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: How many points of a series are kept; at twice as many, they are thinned out.
 _MOST_POINTS = 2000
@@ -86,7 +91,7 @@ class Curves:
         return not self._names or any(fnmatchcase(series.name, name) for name in self._names)
 
 
-async def answers(api: Service, job_id: str, after: str = "") -> AsyncGenerator[dict[str, Any]]:
+async def answers(api: Service, job_id: str, after: str = "") -> AsyncGenerator[shapes.Metrics]:
     """The API's answers, until there is nothing more for now; `after` is the `next` of an earlier answer."""
     more = True
     while more:

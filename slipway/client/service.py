@@ -1,10 +1,12 @@
 """The client of a running Slipway's HTTP API."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
@@ -16,6 +18,9 @@ from slipway.client.calls.wire import session
 from slipway.client.deployment import find_deployment
 from slipway.client.refusal import Absent
 from slipway.failure import Failure
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: A token has three parts with dots between them; no function key does.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
@@ -32,45 +37,53 @@ class Service(OutputCalls):
 
     async def submit(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
-    ) -> dict[str, Any]:
+    ) -> shapes.AcceptedJob:
         """Submit a job and return the outcome. A refusal names the places in `file`.
 
         `name` is the job's name if the document has none, and `key` its key; without one it gets a new key.
         """
-        return await self._submit("jobs", document, key, file, name)
+        answer: shapes.AcceptedJob = await self._submit("jobs", document, key, file, name)
+        return answer
 
     async def submit_sweep(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
-    ) -> dict[str, Any]:
+    ) -> shapes.AcceptedSweep:
         """Submit a sweep and return it, as `submit` does."""
-        return await self._submit("sweeps", document, key, file, name)
+        answer: shapes.AcceptedSweep = await self._submit("sweeps", document, key, file, name)
+        return answer
 
-    async def _submit(
-        self, path: str, document: bytes, key: str | None, file: str, name: str
-    ) -> dict[str, Any]:
+    async def _submit(self, path: str, document: bytes, key: str | None, file: str, name: str) -> Any:
         key, query = key_for(document, key or ""), {"name": name} if name else {}
         async with repeatable(key):
             headers, how = keyed(key), {"file": file, "submits": True}
             return await self._json("POST", path, data=document, headers=headers, params=query, **how)
 
-    async def sweep(self, sweep_id: str) -> dict[str, Any]:
+    async def sweep(self, sweep_id: str) -> shapes.SweepDetail:
         """A sweep by its id. Raises Failure."""
-        return await self._json("GET", f"sweeps/{id_of(sweep_id)}")
+        answer: shapes.SweepDetail = await self._json("GET", f"sweeps/{id_of(sweep_id)}")
+        return answer
 
-    async def cancel_sweep(self, sweep_id: str) -> dict[str, Any]:
+    async def cancel_sweep(self, sweep_id: str) -> shapes.SweepDetail:
         """Cancel every job of a sweep. Raises Failure."""
-        return await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
+        answer: shapes.SweepDetail = await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
+        return answer
 
-    async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
+    async def rerun(self, job_id: str, receipt: bytes, key: str) -> shapes.AcceptedJob:
         """Run exactly the same again."""
         path = f"jobs/{id_of(job_id)}/rerun"
         async with repeatable(key):
-            return await self._json("POST", path, submits=True, data=receipt, headers=keyed(key))
+            answer: shapes.AcceptedJob = await self._json(
+                "POST", path, submits=True, data=receipt, headers=keyed(key)
+            )
+            return answer
 
-    async def explain(self, document: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
+    async def explain(self, document: bytes, parameters: Mapping[str, str]) -> shapes.Explanation:
         """What would happen to a document, without running it."""
         headers = {"Content-Type": "application/json"}
-        return await self._json("POST", "explain", data=document, params=parameters, headers=headers)
+        answer: shapes.Explanation = await self._json(
+            "POST", "explain", data=document, params=parameters, headers=headers
+        )
+        return answer
 
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         """The newest jobs that meet the conditions, in as many pages as needed."""
@@ -87,41 +100,53 @@ class Service(OutputCalls):
             query["after"] = following
         return Listed(jobs, following)
 
-    async def job(self, job_id: str) -> dict[str, Any]:
+    async def job(self, job_id: str) -> shapes.JobDetail:
         """A job by its id. Raises Failure."""
-        return await self._json("GET", f"jobs/{id_of(job_id)}")
+        answer: shapes.JobDetail = await self._json("GET", f"jobs/{id_of(job_id)}")
+        return answer
 
-    async def cancel(self, job_id: str) -> dict[str, Any]:
+    async def cancel(self, job_id: str) -> shapes.JobDetail:
         """Cancel a job and return it as it is now. Raises Failure."""
-        return await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
+        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
+        return answer
 
-    async def pause(self, reason: str) -> dict[str, Any]:
+    async def pause(self, reason: str) -> shapes.PauseState:
         """Stop submissions to all clusters until `resume`. Raises Failure."""
-        return await self._json("POST", "pause", params={"reason": reason} if reason else {})
+        answer: shapes.PauseState = await self._json(
+            "POST", "pause", params={"reason": reason} if reason else {}
+        )
+        return answer
 
-    async def resume(self) -> dict[str, Any]:
+    async def resume(self) -> shapes.PauseState:
         """Resume submissions after `pause`. Raises Failure."""
-        return await self._json("POST", "resume")
+        answer: shapes.PauseState = await self._json("POST", "resume")
+        return answer
 
-    async def teams(self) -> dict[str, Any]:
+    async def teams(self) -> shapes.TeamsDocument:
         """The document of teams and its version. Raises Failure."""
-        return await self._json("GET", "teams")
+        answer: shapes.TeamsDocument = await self._json("GET", "teams")
+        return answer
 
-    async def usage(self) -> dict[str, Any]:
+    async def usage(self) -> shapes.TeamsUsage:
         """The caller's teams with their quotas and their jobs' usage. Raises Failure."""
-        return await self._json("GET", "usage")
+        answer: shapes.TeamsUsage = await self._json("GET", "usage")
+        return answer
 
     async def put_teams(
         self, document: bytes, version: str, *, dry_run: bool = False, file: str = "the document"
-    ) -> dict[str, Any]:
+    ) -> shapes.ChangedTeams:
         """Replace a version ("": any) of the document; returns the changes. A refusal names `file`."""
         query = ({"version": version} if version else {}) | ({"dryRun": "true"} if dry_run else {})
         headers = {"Content-Type": "application/json"}
-        return await self._json("PUT", "teams", file=file, data=document, params=query, headers=headers)
+        answer: shapes.ChangedTeams = await self._json(
+            "PUT", "teams", file=file, data=document, params=query, headers=headers
+        )
+        return answer
 
     async def caller_id(self) -> str | None:
         """The caller's id; None for an unnamed function key."""
-        return (await self._json("GET", "me")).get("id")
+        identity: shapes.Identity = await self._json("GET", "me")
+        return identity.get("id")
 
     async def settings(self) -> dict[str, str]:
         """The settings with which a client sends files there."""
@@ -131,19 +156,21 @@ class Service(OutputCalls):
         """The version of Slipway that answers. Raises Failure, as for a wrong key."""
         return str(Body(Body(await self._json("GET", "openapi.json"))["info"])["version"])
 
-    async def audit(self) -> dict[str, Any]:
+    async def audit(self) -> shapes.AuditReport:
         """Every difference between drops, ledger, clusters and deliveries."""
-        return await self._json("GET", "audit")
+        answer: shapes.AuditReport = await self._json("GET", "audit")
+        return answer
 
-    async def trail(self, conditions: Mapping[str, str]) -> dict[str, Any]:
+    async def trail(self, conditions: Mapping[str, str]) -> shapes.Trail:
         """A page of the matching acts, newest first. Raises Failure."""
-        return await self._json("GET", "trail", params=conditions)
+        answer: shapes.Trail = await self._json("GET", "trail", params=conditions)
+        return answer
 
-    async def clusters(self) -> list[dict[str, Any]]:
+    async def clusters(self) -> list[shapes.ClusterState | shapes.SilentCluster]:
         """Every cluster in its current state."""
         return list((await self._json("GET", "clusters"))["clusters"])
 
-    async def events(self, job_id: str) -> list[dict[str, Any]]:
+    async def events(self, job_id: str) -> list[shapes.JobEvent]:
         """The events of a job, each with its tries."""
         return list((await self._json("GET", f"jobs/{id_of(job_id)}/events"))["events"])
 
@@ -152,16 +179,19 @@ class Service(OutputCalls):
         kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
         return list((await self._json("POST", kind.format(id_of(what))))["events"])
 
-    async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
+    async def test_receiver(self, url: str, secret: str) -> shapes.ReceiverTested:
         """Send a test to an address; returns its response. A repetition sends the same event."""
         body = json.dumps({"url": url, "secret": secret})
-        return await self._json("POST", "receivers/test", data=body, headers=keyed(new_key()))
+        answer: shapes.ReceiverTested = await self._json(
+            "POST", "receivers/test", data=body, headers=keyed(new_key())
+        )
+        return answer
 
-    async def disabled_receivers(self) -> list[dict[str, Any]]:
+    async def disabled_receivers(self) -> list[shapes.DisabledReceiver]:
         """Addresses to which no more events are sent."""
         return list((await self._json("GET", "receivers/disabled"))["receivers"])
 
-    async def dead(self) -> list[dict[str, Any]]:
+    async def dead(self) -> list[shapes.DeadOne]:
         """The dead letters."""
         return list((await self._json("GET", "dead"))["dead"])
 

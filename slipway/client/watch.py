@@ -1,8 +1,10 @@
 """watch: reports what happens to jobs and nodes as it happens, from the API alone."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.client.processes import ProcessLog, logs_of
 from slipway.client.refusal import Absent, Unanswered
@@ -10,6 +12,9 @@ from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.screen import Line
 from slipway.terminal import harmless
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
 #: States in which the log may grow.
@@ -32,7 +37,7 @@ class Watch:
 
     service: Service
     say: Callable[[Line], None]
-    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    jobs: dict[str, shapes.JobDetail] = field(default_factory=dict)
     #: The most nodes that any cluster was seen with.
     peak: int = 0
     nodes: int = 0

@@ -1,13 +1,17 @@
 """`slipway audit`: compares drops, ledger, clusters and deliveries."""
 
+from __future__ import annotations
+
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from slipway.client.service import service
 from slipway.commands.jobs import show
 from slipway.failure import finding_out
 from slipway.screen import table
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: The exit code where something did not answer.
 _SILENT = 3
@@ -19,7 +23,7 @@ def run(url: str, key: str, *, as_json: bool) -> int:
     Returns 0 if there are none, 1 if there are some, 3 if a part could not be queried. Raises Failure with 3.
     """
 
-    async def ask() -> dict[str, Any]:
+    async def ask() -> shapes.AuditReport:
         async with service(url, key) as api:
             return await api.audit()
 
@@ -31,7 +35,7 @@ def run(url: str, key: str, *, as_json: bool) -> int:
     return _SILENT if report["unknown"] else 0
 
 
-def lines(report: Mapping[str, Any]) -> list[str]:
+def lines(report: shapes.AuditReport) -> list[str]:
     """The report as lines for a person, the differences first."""
     rows = [(one["kind"], one["what"], one["message"]) for one in report["differences"]]
     counted = ", ".join(f"{number} {what}" for what, number in report["counted"].items())

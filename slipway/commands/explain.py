@@ -1,11 +1,14 @@
 """`slipway explain`: what would happen to a job, from the settings alone or from a deployment."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.core.errors import Misconfigured, Misuse
 from shared.core.ports import Ports
@@ -28,6 +31,9 @@ from slipway.folder_drops import FolderDrops
 from slipway.screen import put, put_json, remark
 from slipway.settings import load
 from slipway.terminal import printable
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 _JOB = "job.json"
 #: The defaults of a local stack.
@@ -52,7 +58,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
     return int(any(body["verdict"] in ("rejected", "refused", "cancelled") for body in bodies))
 
 
-def _bodies(file: Path, url: str, key: str, settings_file: Path | None) -> list[dict[str, Any]]:
+def _bodies(file: Path, url: str, key: str, settings_file: Path | None) -> Sequence[Mapping[str, Any]]:
     if not file.exists():
         raise Failure(f"{file}: there is no such file or folder")
     folder = file if file.is_dir() else file.parent if file.name == _JOB else None
@@ -161,7 +167,7 @@ def _name(folder: Path) -> str:
     return folder.resolve().name
 
 
-async def _from_service(file: Path, folder: Path | None, url: str, key: str) -> list[dict[str, Any]]:
+async def _from_service(file: Path, folder: Path | None, url: str, key: str) -> list[shapes.Explanation]:
     runs = await runs_of(folder) if folder else [(_bytes(file), {})]
     async with service(url, key) as api:
         return [await api.explain(document, request) for document, request in runs]

@@ -14,7 +14,7 @@ _PROBLEM = re.compile(r"SW\d{3} ")
 _MARKS = {True: "met", False: "**not met**", None: "not known"}
 
 
-def markdown(body: JsonObject) -> str:
+def markdown(body: Mapping[str, Any]) -> str:
     """One page: the verdict first, then the facts for a decision, the long parts last."""
     job = body["job"]
     parts = [
@@ -60,7 +60,7 @@ def _cluster(cluster: JsonObject | None) -> list[str]:
     return ["## Cluster", text]
 
 
-def _expectations(body: JsonObject) -> list[str]:
+def _expectations(body: Mapping[str, Any]) -> list[str]:
     if "wait" not in body:
         return []
     rows = [
@@ -115,7 +115,7 @@ def _environment(variables: Sequence[JsonObject] | None) -> list[str]:
     return ["## Environment of the script", text, _table(("name", "value", "set by"), rows)]
 
 
-def _requests(body: JsonObject) -> list[str]:
+def _requests(body: Mapping[str, Any]) -> list[str]:
     if "request" not in body:
         return []
     requests = [*body.get("requestsBefore", ()), body["request"]]

@@ -24,7 +24,7 @@ class Calls:
         """How many requests were sent more than once."""
         return self._wire.repeated
 
-    async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+    async def _json(self, method: str, path: str, **options: Any) -> Any:
         async def read(answer: aiohttp.ClientResponse) -> dict[str, Any]:
             body = await answer.json()
             if not isinstance(body, dict):

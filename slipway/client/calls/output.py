@@ -1,8 +1,10 @@
 """The calls for what a job wrote."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import aiohttp
@@ -21,6 +23,9 @@ from slipway.client.answers import (
 from slipway.client.calls.base import Calls, id_of
 from slipway.client.refusal import Unanswered
 from slipway.failure import Failure
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 
 class OutputCalls(Calls):
@@ -85,14 +90,17 @@ class OutputCalls(Calls):
         query = {"offset": str(offset)} | ({"file": file} if file else {})
         return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/log", log_chunk, params=query)
 
-    async def errors(self, job_id: str) -> dict[str, Any]:
+    async def errors(self, job_id: str) -> shapes.ErrorEnds:
         """The last lines of standard error of some of the job's processes, and how many more there are."""
-        return await self._json("GET", f"jobs/{id_of(job_id)}/errors")
+        answer: shapes.ErrorEnds = await self._json("GET", f"jobs/{id_of(job_id)}/errors")
+        return answer
 
-    async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
+    async def metrics(self, job_id: str, after: str = "") -> shapes.Metrics:
         """The metrics that a job reported after the `next` of an earlier answer."""
         query = {"points": "2000"} | ({"after": after} if after else {})
-        return await self._json("GET", f"jobs/{id_of(job_id)}/metrics", params=query)
+        path = f"jobs/{id_of(job_id)}/metrics"
+        answer: shapes.Metrics = await self._json("GET", path, params=query)
+        return answer
 
 
 async def _whole(answer: aiohttp.ClientResponse) -> bytes:

@@ -1,10 +1,12 @@
 """From a folder to the job that it starts: the upload, and the search for its own job."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, parent
 from shared.settings import Settings
@@ -17,6 +19,9 @@ from slipway.commands.running.upload import Uploaded, runs_the_same, upload
 from slipway.failure import Failure
 from slipway.screen import say
 from slipway.terminal import printable
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: Seconds between two looks at the jobs.
 _EVERY = 1.0
@@ -188,7 +193,7 @@ def _counted(files: int) -> str:
     return f"{files} file{'' if files == 1 else 's'}"
 
 
-async def _patient_job(api: Service, job_id: str) -> dict[str, Any]:
+async def _patient_job(api: Service, job_id: str) -> shapes.JobDetail:
     return await patiently(lambda: api.job(job_id))
 
 

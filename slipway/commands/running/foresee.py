@@ -1,9 +1,11 @@
 """Predicts the runs of a folder before the upload, and refuses it if none would start, or one be rejected."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.plan import Plan
@@ -15,6 +17,9 @@ from slipway.client.upload_settings import refuse_elsewhere
 from slipway.commands.drop import outlook_of, to_upload
 from slipway.failure import Failure
 from slipway.screen import remark, say
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: The members of a JSON file that `slipway submit` accepts.
 _MESSAGE = ("spec", "specBlob", "properties")
@@ -40,7 +45,7 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
         file = str(files.get(plan.job.blob.name, plan.job.blob.name))
         if warnings := [one for one in own if one["severity"] != "error"]:
             remark(placed(warnings, file))
-        errors = [one for one in own if one["severity"] == "error"]
+        errors: list[Mapping[str, Any]] = [one for one in own if one["severity"] == "error"]
         if errors := [*errors, *await _errors(api, plan, contents)]:
             shown = placed(errors, file)
             old = ", ".join(one.name for one in plan.rivals if one.name not in contents)
@@ -48,13 +53,15 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 
 
-async def _errors(api: Service | None, plan: Plan, contents: Mapping[str, bytes]) -> list[dict[str, Any]]:
+async def _errors(api: Service | None, plan: Plan, contents: Mapping[str, bytes]) -> list[shapes.Finding]:
     """Why the app would reject a run; nothing, with a remark, if it cannot say: its receipt will show it."""
     parameters = {"folder": plan.folder.rstrip("/")}
     if plan.script is not None:
         parameters["script"] = plan.script.name.rpartition("/")[2]
+    if api is None:
+        return []
     try:
-        body = await api.explain(_document(plan, contents), parameters) if api else {}
+        body = await api.explain(_document(plan, contents), parameters)
     except Failure as failure:
         say(f"the app could not say beforehand whether the job can run: {failure}")
         return []

@@ -3,11 +3,13 @@
 `slipway drop --follow` does all but the last.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from slipway.client.patience import patiently, pause
 from slipway.client.service import Service, service
@@ -28,6 +30,9 @@ from slipway.commands.running.stage import Options, check_path, staged
 from slipway.failure import Failure, finding_out
 from slipway.screen import say
 from slipway.settings import address_beside
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 #: Seconds between two looks at the job.
 _EVERY = 1.0
@@ -173,13 +178,13 @@ async def report_rejection(job_id: str, url: str, key: str) -> int:
     return int(job["state"] == "rejected")
 
 
-async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:
+async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> shapes.JobDetail:
     """Follow the job to its end, and report why it failed; returns its record. Raises Failure: NOT_KNOWN."""
     with finding_out():
         return await _ended(api, job_id, uploaded, report)
 
 
-async def _ended(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:
+async def _ended(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> shapes.JobDetail:
     news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
     try:
         await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
@@ -201,7 +206,7 @@ async def _ended(api: Service, job_id: str, uploaded: Sequence[str], report: Rep
 
 async def _news(api: Service, job_id: str, report: Report) -> None:
     """Report the job's changes and the reasons for its waits, until it ends."""
-    last: dict[str, Any] | None = None
+    last: shapes.JobDetail | None = None
     waits = ""
     while True:
         job = await patiently(lambda: api.job(job_id))

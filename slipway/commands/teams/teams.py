@@ -1,13 +1,18 @@
 """The commands for teams: show, usage, apply."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
 from slipway.screen import put, put_json, remark, table
+
+if TYPE_CHECKING:
+    from slipway.client import shapes
 
 _NONE: Mapping[str, str] = {}
 #: Parts of a use, and the limits of a quota on them.
@@ -41,8 +46,9 @@ def apply_teams(
         raise Failure(f"{file}: {error.strerror or error}") from None
 
     async def ask(api: Service) -> int:
-        before = {} if force else await api.teams()
-        result = await api.put_teams(text, str(before.get("version", "")), dry_run=dry_run, file=str(file))
+        before = None if force else await api.teams()
+        version = str(before.get("version", "")) if before else ""
+        result = await api.put_teams(text, version, dry_run=dry_run, file=str(file))
         result["changes"] = result["changes"] or _changes_before(before, result)
         if as_json:
             put_json(result)
@@ -57,10 +63,12 @@ def apply_teams(
     return asking(ask, url, key)
 
 
-def _changes_before(before: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+def _changes_before(before: shapes.TeamsVersion | None, result: shapes.TeamsVersion) -> list[str]:
     """What the request changed when its first answer was lost: then the second one sees no change."""
     from shared.core.teams.document import Teams, changes
 
+    if before is None:
+        return []
     try:
         documents = [Teams.model_validate(one["document"]) for one in (before, result)]
     except (KeyError, ValueError):
@@ -108,7 +116,7 @@ def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
 
 
 def rows(
-    document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]], errors: Mapping[str, str] = _NONE
+    document: Mapping[str, Any], use: Mapping[str, shapes.TeamUse], errors: Mapping[str, str] = _NONE
 ) -> list[str]:
     """The lines of a table of teams, each with the use of its quota, and why some are not known."""
     teams: Mapping[str, Mapping[str, Any]] = document.get("teams", {})
@@ -129,7 +137,7 @@ def rows(
     return [*table([("team", "members", "clusters", "folders", "quota"), *lines]), *unknown]
 
 
-def _quota(quota: Mapping[str, float], use: Mapping[str, float]) -> str:
+def _quota(quota: Mapping[str, float], use: Mapping[str, Any]) -> str:
     amounts = {limit: use.get(part, 0) for part, limit in _PARTS.items()}
     return ", ".join(
         name

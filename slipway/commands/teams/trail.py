@@ -1,20 +1,25 @@
 """`slipway trail`: who did what."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.screen import remark, table
 from slipway.times import moment
 
+if TYPE_CHECKING:
+    from slipway.client import shapes
+
 #: Acts of one answer.
 _PAGE = 200
 
 
 class _Acts(NamedTuple):
-    acts: list[dict[str, Any]]
+    acts: list[shapes.TrailAct]
     unreadable: int
 
 
@@ -41,7 +46,7 @@ def run(
 
 async def read(api: Service, conditions: Mapping[str, str], limit: int) -> _Acts:
     """The newest matching acts, in as many pages as needed."""
-    acts: list[dict[str, Any]] = []
+    acts: list[shapes.TrailAct] = []
     query, unreadable = dict(conditions), 0
     while len(acts) < limit:
         query["limit"] = str(min(limit - len(acts), _PAGE))
@@ -55,7 +60,7 @@ async def read(api: Service, conditions: Mapping[str, str], limit: int) -> _Acts
     return _Acts(acts, unreadable)
 
 
-def lines(acts: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
+def lines(acts: Sequence[shapes.TrailAct], *, utc: bool = False) -> list[str]:
     """A table of acts, the newest last, as in a log."""
     if not acts:
         return ["no act matches"]

@@ -46,7 +46,7 @@ async def test_the_command_reads_it(name: str) -> None:
     length = mark + b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
     long = fields.replace(b"Content-Length: 0\r\n", length)
     async with gateway(answer(200, (long, body))) as url, service(url, "key") as deployment:
-        assert await deployment.job("j_1") == {"id": "j_1"}
+        assert dict(await deployment.job("j_1")) == {"id": "j_1"}
 
 
 async def test_a_head_without_an_end_is_refused() -> None:

@@ -162,7 +162,7 @@ async def test_an_end_of_which_no_event_tells(world: World) -> None:
 
 
 def test_the_text_names_each_difference_and_the_verdict() -> None:
-    one = {"kind": "drop", "what": "digits/run/", "message": "a complete folder without a job"}
+    one: Any = {"kind": "drop", "what": "digits/run/", "message": "a complete folder without a job"}
     text = lines(
         {"counted": {"active": 1}, "differences": [one], "unknown": ["cluster dev cannot be queried"]}
     )

@@ -53,7 +53,7 @@ def test_prices_in_two_currencies_are_not_added() -> None:
 
 
 def test_the_use_of_teams_with_their_limits() -> None:
-    use = {"jobs": 2, "nodes": 3, "gpus": 12, "gpuHours": 40.5, "cost": 1200, "waiting": 1}
+    use: Any = {"jobs": 2, "nodes": 3, "gpus": 12, "gpuHours": 40.5, "cost": 1200, "waiting": 1}
     use |= {"borrowed": 1, "lent": 0}
     teams = [
         {"name": "vision", "quota": {"gpus": 16, "budget": 2000}, "use": use, "months": {}},

@@ -15,12 +15,12 @@ class Pages(Service):
         self.answers = list(answers)
         self.queries: list[dict[str, str]] = []
 
-    async def trail(self, conditions: Any) -> dict[str, Any]:
+    async def trail(self, conditions: Any) -> Any:
         self.queries.append(dict(conditions))
         return self.answers.pop(0)
 
 
-def act(number: int, **members: Any) -> dict[str, Any]:
+def act(number: int, **members: Any) -> Any:
     at = f"2026-11-25T12:00:0{number}+00:00"
     return {
         "at": at,

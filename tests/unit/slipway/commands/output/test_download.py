@@ -304,7 +304,7 @@ async def test_files_are_saved_while_others_are_still_listed(tmp_path: Path) -> 
 
 async def test_a_second_look_saves_only_what_is_new(tmp_path: Path) -> None:
     class Later(Wrote):
-        async def job(self, job_id: str) -> dict[str, Any]:
+        async def job(self, job_id: str) -> Any:
             self.root = {**self.root, "late": b"late"}
             return {"state": "succeeded"}
 
@@ -318,7 +318,7 @@ async def test_a_second_look_saves_only_what_is_new(tmp_path: Path) -> None:
 
 async def test_nothing_is_made_where_no_file_fits_and_nothing_goes_on_after_a_failure(tmp_path: Path) -> None:
     class Ended(Wrote):
-        async def job(self, job_id: str) -> dict[str, Any]:
+        async def job(self, job_id: str) -> Any:
             return {"state": "succeeded"}
 
     finding, outcome = await find_and_save(

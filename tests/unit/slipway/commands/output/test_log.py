@@ -27,7 +27,7 @@ class ScriptedService(Service):
         self._now: dict[str, Any] = {}
         self.looks = 0
 
-    async def job(self, job_id: str) -> dict[str, Any]:
+    async def job(self, job_id: str) -> Any:
         self.looks += 1
         self._now = self._jobs.pop(0) if len(self._jobs) > 1 else self._jobs[0]
         return self._now

@@ -39,10 +39,10 @@ class ScriptedService(Service):
         self._states, self._answers = list(states), list(answers)
         self.requests: list[str] = []
 
-    async def job(self, job_id: str) -> dict[str, Any]:
+    async def job(self, job_id: str) -> Any:
         return {"id": job_id, "state": self._states.pop(0)}
 
-    async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
+    async def metrics(self, job_id: str, after: str = "") -> Any:
         self.requests.append(after)
         return self._answers.pop(0)
 

@@ -17,7 +17,7 @@ class Wrote(Service):
     def __init__(self, answer: dict[str, Any] | Exception) -> None:
         self._document = answer
 
-    async def errors(self, job_id: str) -> dict[str, Any]:
+    async def errors(self, job_id: str) -> Any:
         if isinstance(self._document, Exception):
             raise self._document
         return self._document

@@ -76,7 +76,7 @@ class Empty(Wrote):
         super().__init__(held)
         self.states = list(states)
 
-    async def job(self, job_id: str) -> dict[str, Any]:
+    async def job(self, job_id: str) -> Any:
         return {
             "id": job_id,
             "name": "n",
@@ -146,7 +146,7 @@ async def test_what_was_written_last_is_found_though_the_job_ended_meanwhile(
     service: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Late(Empty):
-        async def job(self, job_id: str) -> dict[str, Any]:
+        async def job(self, job_id: str) -> Any:
             self.root = {"late.txt": b"1"}
             return await super().job(job_id)
 

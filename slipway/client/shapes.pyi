@@ -1,0 +1,510 @@
+"""The answers of the API, as they are on the wire. Generated: python -m functions.openapi"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+class DeliveryTry(TypedDict):
+    at: str
+    status: int | None
+    ms: int
+    said: str
+
+class EventDelivery(TypedDict):
+    url: str
+    state: Literal["pending", "delivered", "dead"]
+    attempts: int
+    last: str
+    tries: list[DeliveryTry]
+    next: NotRequired[str]
+
+class JobEvent(TypedDict):
+    id: str
+    job: str
+    sequence: int
+    type: str
+    state: Literal["pending", "delivered", "dead"]
+    targets: list[EventDelivery]
+
+class JobEvents(TypedDict):
+    events: list[JobEvent]
+
+class Redelivered(TypedDict):
+    events: list[str]
+
+class ReceiverTested(TypedDict):
+    outcome: str
+    status: int | None
+    said: str
+    ms: int
+
+class DisabledReceiver(TypedDict):
+    url: str
+    since: str
+    why: str
+
+class DisabledReceivers(TypedDict):
+    receivers: list[DisabledReceiver]
+
+class ReceiverBreaker(TypedDict):
+    state: Literal["open", "half-open"]
+    since: str
+    until: str
+
+class ReceiverState(TypedDict):
+    url: str
+    state: Literal["disabled", "failing", "dead", "waiting"]
+    since: NotRequired[str]
+    next: NotRequired[str]
+    last: str
+    pending: int
+    dead: int
+    deadEvents: list[str]
+    breaker: NotRequired[ReceiverBreaker]
+
+class ReceiverStates(TypedDict):
+    receivers: list[ReceiverState]
+
+class DeadOne(TypedDict):
+    id: str
+    kind: Literal["message", "event"]
+    queue: NotRequired[str]
+    job: NotRequired[str]
+    since: str
+    reason: str
+    sha256: NotRequired[str]
+
+class DeadList(TypedDict):
+    dead: list[DeadOne]
+
+class Redriven(TypedDict):
+    id: str
+    kind: Literal["message", "event"]
+
+class Finding(TypedDict):
+    code: str
+    severity: Literal["error", "warning", "hint"]
+    pointer: str
+    message: str
+    remedy: str
+    file: NotRequired[str]
+    line: NotRequired[int]
+    column: NotRequired[int]
+    endLine: NotRequired[int]
+    endColumn: NotRequired[int]
+    source: NotRequired[str]
+    caret: NotRequired[int]
+    width: NotRequired[int]
+    help: NotRequired[str]
+    edits: NotRequired[list[Replacement]]
+    patch: NotRequired[list[dict[str, Any]]]
+
+class Waits(TypedDict):
+    word: str
+    text: str
+    since: str
+    position: NotRequired[int]
+
+class IdleWarning(TypedDict):
+    cause: Literal["gpus", "log"]
+    since: str
+    endsAfter: str
+
+class JobUsage(TypedDict):
+    nodeHours: float
+    gpuHours: float
+    cost: NotRequired[float]
+    currency: NotRequired[str]
+
+class AttemptOnEngine(TypedDict):
+    engine: str
+    cluster: str
+    experiment: str
+    name: str
+    id: NotRequired[str]
+
+class SweepMember(TypedDict):
+    id: str
+    index: int
+    values: dict[str, Any]
+
+class JobLine(TypedDict):
+    id: str
+    name: str
+    experiment: NotRequired[str]
+    cluster: NotRequired[str]
+    door: str
+    state: str
+    reason: NotRequired[str]
+    message: NotRequired[str]
+    lastError: NotRequired[str]
+    waiting: NotRequired[Waits]
+    idle: NotRequired[IdleWarning]
+    exitCode: NotRequired[int]
+    attempt: int
+    cancelRequested: NotRequired[bool]
+    labels: NotRequired[dict[str, str]]
+    resources: NotRequired[dict[str, Any]]
+    createdAt: str
+    startedAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    receipt: str
+    generation: int
+    rerunOf: NotRequired[str]
+    engine: NotRequired[AttemptOnEngine]
+    nodes: NotRequired[int]
+    priority: NotRequired[str]
+    team: NotRequired[str]
+    usage: NotRequired[JobUsage]
+    owner: NotRequired[str]
+    sweep: NotRequired[SweepMember]
+
+class DroppedFile(TypedDict):
+    name: str
+    sha256: str
+    etag: str | None
+
+class DroppedFolder(TypedDict):
+    container: str
+    folder: str
+    files: list[DroppedFile]
+
+class OtherJob(TypedDict):
+    job: str
+    name: str
+    met: bool
+
+class Receiver(TypedDict):
+    url: str
+    secret: str | None
+    events: list[str]
+
+class HistoryEntry(TypedDict):
+    sequence: int
+    state: str
+    at: str
+    attempt: int
+    reason: NotRequired[str]
+    note: NotRequired[str]
+
+class JobDetail(JobLine):
+    after: NotRequired[list[OtherJob]]
+    afterFailure: NotRequired[list[OtherJob]]
+    drop: NotRequired[DroppedFolder]
+    notify: NotRequired[list[Receiver]]
+    problems: NotRequired[list[Finding]]
+    received: NotRequired[str]
+    history: NotRequired[list[HistoryEntry]]
+
+class AcceptedJob(JobDetail):
+    notes: list[str]
+
+class JobPage(TypedDict):
+    jobs: list[JobLine]
+    next: str | None
+    note: NotRequired[str]
+
+class SweepDetail(TypedDict):
+    sweepId: str
+    name: str
+    experiment: str
+    cluster: NotRequired[str]
+    state: str
+    total: int
+    parallel: int
+    atWork: int
+    waiting: int
+    counts: dict[str, int]
+    cancelRequested: NotRequired[bool]
+    labels: NotRequired[dict[str, str]]
+    createdAt: str
+    endedAt: NotRequired[str]
+    parameters: dict[str, Any]
+
+class AcceptedSweep(SweepDetail):
+    notes: list[str]
+
+class ProblemDocument(TypedDict):
+    type: str
+    title: str
+    status: int
+    detail: str
+    remedy: NotRequired[str]
+    jobId: NotRequired[str]
+    errors: NotRequired[list[Finding]]
+    receipt: NotRequired[str]
+    signIn: NotRequired[SignInWay]
+
+class ClusterNode(TypedDict):
+    name: str
+    state: str
+
+class Facts(TypedDict):
+    mounted: list[str] | None
+    maxNodes: int | None
+    gpus: int | None
+    nodeMemory: int | None
+    maxWallClock: str | None
+
+class Capability(TypedDict):
+    answer: Literal["yes", "configured", "no"]
+    note: str
+
+class NodeHistory(TypedDict):
+    states: list[str]
+    points: list[list[int | None]]
+
+class ClusterState(TypedDict):
+    name: str
+    engine: str
+    state: str
+    nodes: int
+    counts: dict[str, int]
+    minimum: int | None
+    maximum: int | None
+    size: str
+    errors: list[str]
+    priority: str
+    members: list[ClusterNode]
+    facts: Facts
+    capabilities: dict[str, Capability]
+    history: NotRequired[NodeHistory]
+
+class SilentCluster(TypedDict):
+    name: str
+    error: str
+    since: NotRequired[str]
+    history: NotRequired[NodeHistory]
+
+class ClusterList(TypedDict):
+    clusters: list[ClusterState | SilentCluster]
+
+class PauseState(TypedDict):
+    paused: bool
+    since: NotRequired[str]
+    by: NotRequired[str]
+    reason: NotRequired[str]
+
+class OwnTeam(TypedDict):
+    name: str
+    manager: bool
+
+class Identity(TypedDict):
+    id: str | None
+    roles: list[str]
+    teams: list[OwnTeam]
+
+class ClientSettings(TypedDict):
+    settings: dict[str, str]
+
+class AuditDifference(TypedDict):
+    kind: str
+    what: str
+    message: str
+
+class AuditReport(TypedDict):
+    counted: dict[str, int]
+    differences: list[AuditDifference]
+    unknown: list[str]
+
+class Readiness(TypedDict):
+    storage: str
+    engine: str
+    paused: bool
+    sweep: str
+    settings: str
+    unreadable: int
+    parked: int
+    off: list[str]
+
+class Health(Readiness):
+    status: Literal["ok"]
+
+class NotReady(Readiness, ProblemDocument): ...
+
+class ExistingJob(TypedDict):
+    id: str
+    state: str
+
+class ExplainedJob(TypedDict):
+    id: str | None
+    name: str
+    experiment: str
+    door: str
+    receipt: str
+    duplicates: str
+    existing: ExistingJob | None
+
+class ExplainedSweep(TypedDict):
+    jobs: int
+    parallel: int
+    values: dict[str, Any]
+    existing: str | None
+
+class Explanation(TypedDict):
+    verdict: Literal["runs", "rejected", "duplicate", "refused", "cancelled"]
+    summary: str
+    sweep: NotRequired[ExplainedSweep]
+    job: ExplainedJob
+    after: NotRequired[list[OtherJob]]
+    afterFailure: NotRequired[list[OtherJob]]
+    cluster: dict[str, Any] | None
+    notes: list[str]
+    problems: list[Finding]
+    document: dict[str, Any] | None
+    engineName: NotRequired[str]
+    environment: NotRequired[list[dict[str, Any]]]
+    requestsBefore: NotRequired[list[dict[str, Any]]]
+    request: NotRequired[dict[str, Any]]
+    limits: NotRequired[list[dict[str, Any]]]
+    wait: NotRequired[dict[str, Any]]
+    cost: NotRequired[dict[str, Any]]
+    wallClockLimit: NotRequired[str]
+    warnings: list[str]
+
+class OutputEntry(TypedDict):
+    name: str
+    bytes: int | None
+    modified: str | None
+    link: NotRequired[bool]
+    leftOut: NotRequired[bool]
+    kind: NotRequired[str]
+
+class OutputEntries(TypedDict):
+    files: list[OutputEntry]
+    next: str | None
+
+class FileAddress(TypedDict):
+    name: str
+    bytes: int
+    modified: str
+    url: str
+
+class FileAddresses(TypedDict):
+    addresses: list[FileAddress]
+    next: str | None
+    expires: str | None
+
+class OutputPlace(TypedDict):
+    id: str
+    path: str
+    log: NotRequired[str]
+    files: str
+
+class OutputDirectories(TypedDict):
+    outputs: list[OutputPlace]
+
+class MetricSeries(TypedDict):
+    name: str
+    file: str
+    rank: NotRequired[int]
+    axis: str
+    count: int
+    points: list[list[float]]
+
+class Metrics(TypedDict):
+    series: list[MetricSeries]
+    next: str
+    more: bool
+    restarted: bool
+    note: NotRequired[str]
+
+class LastLines(TypedDict):
+    file: str
+    lines: list[str]
+
+class ErrorEnds(TypedDict):
+    files: list[LastLines]
+    more: int
+
+class Receipt(JobDetail):
+    versions: dict[str, str]
+    attempts: NotRequired[list[dict[str, Any]]]
+    waitedSeconds: NotRequired[float]
+    ranSeconds: NotRequired[float]
+    nodes: NotRequired[int]
+    nodeHours: NotRequired[float]
+    lastLines: NotRequired[LastLines]
+    outputs: NotRequired[list[OutputPlace]]
+    spec: NotRequired[dict[str, str]]
+    accepted: NotRequired[dict[str, Any]]
+
+class Replacement(TypedDict):
+    line: int
+    column: int
+    endLine: int
+    endColumn: int
+    text: str
+
+class Validated(TypedDict):
+    valid: bool
+    problems: list[Finding]
+    notes: list[str]
+
+class SignInWay(TypedDict):
+    authorize: str
+    token: str
+    issuer: str
+    client: str
+    scope: str
+
+class TeamsVersion(TypedDict):
+    version: str
+    document: dict[str, Any]
+
+class TeamUse(TypedDict):
+    jobs: int
+    nodes: int
+    gpus: int
+    gpuHours: float
+    cost: float
+    waiting: int
+    borrowed: int
+    lent: int
+
+class MonthUsage(TypedDict):
+    jobs: int
+    nodeHours: float
+    gpuHours: float
+    cost: float
+
+class Quota(TypedDict):
+    jobs: NotRequired[int]
+    nodes: NotRequired[int]
+    gpus: NotRequired[int]
+    gpuHours: NotRequired[float]
+    budget: NotRequired[float]
+    jobCost: NotRequired[float]
+
+class TeamShare(TypedDict):
+    name: str
+    quota: Quota | None
+    use: TeamUse | None
+    months: dict[str, MonthUsage]
+    error: NotRequired[str]
+
+class TeamsUsage(TypedDict):
+    month: str
+    currency: str
+    teams: list[TeamShare]
+
+class TeamsDocument(TeamsVersion):
+    use: dict[str, TeamUse]
+    errors: dict[str, str]
+
+class ChangedTeams(TeamsVersion):
+    changes: list[str]
+    dryRun: bool
+
+class TrailAct(TypedDict):
+    at: str
+    by: str
+    roles: list[str]
+    operation: str
+    subject: str
+    status: int
+    result: NotRequired[str]
+    team: NotRequired[str]
+
+class Trail(TypedDict):
+    acts: list[TrailAct]
+    unreadable: int
+    next: str | None
