@@ -90,7 +90,7 @@ def _default(settings: Settings, named: Sequence[str], *, alone: bool) -> str:
 
     `alone`: there are no clusters but the named ones, the first of which is then the default.
     """
-    if default := settings.values.get("SLIPWAY_CLUSTER", ""):
+    if default := settings.values.get("SLIPWAY_CLUSTER", "").strip():
         return next((name for name in named if name.lower() == default.lower()), default)
     return named[0] if named and alone else settings.text("SLIPWAY_CLUSTER")
 

@@ -65,8 +65,8 @@ class Settings(Values):
 
     def connection(self) -> StorageAddresses:
         """How storage is reached, in the Functions convention (`__blobServiceUri`)."""
-        string = self.values.get("SLIPWAY_STORAGE", "")
-        if string.strip() == "UseDevelopmentStorage=true":
+        string = self.values.get("SLIPWAY_STORAGE", "").strip()
+        if string == "UseDevelopmentStorage=true":
             string = DEVELOPMENT
         blob, queue, table = (
             self.values.get(f"SLIPWAY_STORAGE__{kind}ServiceUri", "") for kind in ("blob", "queue", "table")

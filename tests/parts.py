@@ -59,6 +59,7 @@ TESTS = {
     "tests/acceptance/pages": "guides",
     "tests/acceptance/templates": "guides",
     "tests/acceptance/hosts/test_readme.py": "guides",
+    "tests/acceptance/hosts/test_walk.py": "guides",
     "tests/acceptance/python/test_client.py": "guides",
     "tests/acceptance/az": "guides",
     "tests/browser": "page",

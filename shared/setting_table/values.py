@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,6 +21,11 @@ from shared.core.notify.schedule import durations
 from shared.setting_table import Setting
 from shared.setting_table.crontab import crontab_flaw
 
+#: Kinds without white space around them, such as the line break of a file. The host reads others by itself.
+_STRIPPED = ("text", "address")
+#: What people write; Python takes more, such as 1_000 and digits of other scripts.
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Values:
@@ -34,7 +40,7 @@ class Values:
         return getattr(self, self.known_settings[name].kind)(name)
 
     def text(self, name: str) -> str:
-        """A setting as it is; its default where it is unset, or empty and that is allowed."""
+        """A setting as it is written; its default where it is unset, or empty and that is allowed."""
         value, setting = self.values.get(name, ""), self.known_settings[name]
         if setting.if_empty and name in self.values and not value.strip():
             raise Misconfigured(f"{name} is empty: {setting.if_empty}")
@@ -42,15 +48,12 @@ class Values:
             raise Misconfigured(
                 f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
             )
-        return value or setting.default
+        return (value.strip() if setting.kind in _STRIPPED else value) or setting.default
 
     def number(self, name: str) -> float:
         """A number within its bounds."""
         text, (least, most) = self.text(name), self.known_settings[name].limits
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
+        value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
         if not least <= value <= most:
             raise Misconfigured(f"{name} must be a number from {least:g} to {most:.0f}, not {text[:40]!r}")
         check = self.known_settings[name].check
@@ -60,7 +63,10 @@ class Values:
 
     def whole(self, name: str) -> int:
         """A setting that is a whole number within its bounds."""
-        return int(self.number(name))
+        value = self.number(name)
+        if not value.is_integer():
+            raise Misconfigured(f"{name} must be a whole number, not {self.text(name)[:40]!r}")
+        return int(value)
 
     def ports(self, name: str) -> frozenset[int]:
         """Port numbers separated by commas."""

@@ -50,17 +50,24 @@ def framed(answer: web.Response, request: web.BaseRequest) -> web.Response:
     if own is not None:
         return _of_length(answer, content, own)
     if content and request.version < HttpVersion11:
-        answer.headers["Connection"] = "close"
-        return Verbatim(answer, content, closes=True)
+        return _to_old_client(answer, content)
     if content:
         answer.enable_chunked_encoding()
     return answer
 
 
+def _to_old_client(answer: web.Response, content: bytes) -> web.Response:
+    """It knows no chunks: the connection ends with the body."""
+    answer.headers["Connection"] = "close"
+    return Verbatim(answer, content, closes=True)
+
+
 def _without_body(answer: web.Response, content: bytes, request: web.BaseRequest) -> web.Response:
     answer.headers.pop(_CODING, None)
     if request.method == "HEAD":
-        if content and _LENGTH not in answer.headers and request.version >= HttpVersion11:
+        if content and _LENGTH not in answer.headers:
+            if request.version < HttpVersion11:
+                return _to_old_client(answer, b"")
             answer.enable_chunked_encoding()  # so that no length is named
         return answer
     if not content:

@@ -67,6 +67,27 @@ def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
         Settings({name: f"{right:.12g}"}).check()
 
 
+@pytest.mark.parametrize("name", [name for name, one in TABLE.items() if one.kind == "whole"])
+@pytest.mark.parametrize("text", ["15.7", "0.5", "1_5", "\uff11\uff15", "0x10", "nan", "\ufeff15"])
+def test_a_number_that_is_not_whole_is_not_cut(name: str, text: str) -> None:
+    with pytest.raises(Misconfigured, match=name):
+        Settings({name: text}).check()
+
+
+@pytest.mark.parametrize("name", [name for name, one in TABLE.items() if one.kind in ("text", "address")])
+def test_white_space_around_a_text_is_no_part_of_it(name: str) -> None:
+    text = "https://some.example.com"
+    assert Settings({name: f" {text}\r\n"}).text(name) == text
+    assert Settings({name: " \n"}).text(name) == TABLE[name].default
+
+
+def test_a_connection_string_and_a_cluster_may_come_with_a_line_break() -> None:
+    settings = {"SLIPWAY_STORAGE": f"{CONNECTION}\n", "SLIPWAY_CLUSTERS": '{"a": {"engine": "batchai"}}'}
+
+    assert Settings(settings).connection().string == CONNECTION
+    assert next(iter(build(Settings({**settings, "SLIPWAY_CLUSTER": "a\n"})).engines.clusters)) == "a"
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

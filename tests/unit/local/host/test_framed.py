@@ -45,8 +45,9 @@ def test_a_length_without_a_body_is_an_error_but_for_the_answer_of_head() -> Non
     assert (head.status, head.headers["Content-Length"]) == (200, "1234")
 
 
-def test_an_answer_to_the_first_version_of_http_ends_with_its_connection() -> None:
-    answer = frame(version="1.0")
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_an_answer_to_the_first_version_of_http_ends_with_its_connection(method: str) -> None:
+    answer = frame(method=method, version="1.0")
 
     assert isinstance(answer, Verbatim)
     assert (answer.headers["Connection"], answer.keep_alive) == ("close", False)
