@@ -95,7 +95,7 @@ CONCERNS = {
     "shared/engines/": (*_OF_APP, "local", "slurm"),
     "fence/": (*_OF_APP, "local", "slurm"),
     "slipway/": _OF_APP,
-    "slipway/commands/preempt.py": (*_OF_APP, "local"),
+    "slipway/commands/stack/preempt.py": (*_OF_APP, "local"),
     "slipway/failure.py": (*_OF_APP, "local"),
     "local/bicep/": (*_ALWAYS, "app", "local"),
     "local/kubernetes/": (*_ALWAYS, "local", "engines"),

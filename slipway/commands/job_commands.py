@@ -25,23 +25,6 @@ from slipway.options import (
 app = typer.Typer()
 
 
-@app.command(short_help="Write a script and a job.json to begin with.")
-def init(
-    template: Annotated[
-        str,
-        typer.Argument(
-            metavar="[TEMPLATE]", help="python, pytorch-distributed, tensorflow, horovod or sweep"
-        ),
-    ] = "python",
-    to: Annotated[
-        Path | None, typer.Option(help="folder to write  [default: one named after the template]")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Write a folder with a script, a job.json and what the script needs; replaces no file."""
-    raise typer.Exit(_command("document.init").run(template, to, as_json=as_json))
-
-
 @app.command(short_help="Submit a job through the HTTP API.")
 def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],

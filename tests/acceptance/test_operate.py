@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from slipway.commands.audit import run as audit
+from slipway.commands.audit.audit import run as audit
 from slipway.commands.jobs import pause, resume
 from tests.acceptance.door import Door, eventually, shell, unique
 

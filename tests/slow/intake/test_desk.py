@@ -14,7 +14,7 @@ SOURCES = {
     for top in ("shared", "functions", "slipway")
     for path in (ROOT / top).rglob("*.py")
 }
-DESK, OFFLINE = "shared/intake/desk/draft.py", "slipway/commands/explain.py: _offline"
+DESK, OFFLINE = "shared/intake/desk/draft.py", "slipway/commands/explain/explain.py: _offline"
 
 
 def calls_of(text: str) -> set[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from slipway.commands import explain, rerun
+from slipway.commands import rerun
+from slipway.commands.explain import explain
 from slipway.failure import Failure
 
 SECRET = "canary-4711"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from slipway.client.deployment import PROFILE, settings_for, without_page
 from slipway.client.profiles import Profile, Profiles, file_of, read_profiles, write_profiles
 from slipway.client.service import service
-from slipway.commands.profile.login import login, logout
+from slipway.commands.login.login import login, logout
 from slipway.failure import Failure
 from slipway.main import app
 from slipway.settings import local_url

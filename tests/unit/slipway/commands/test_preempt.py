@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from slipway.commands.preempt import of_cluster, run
+from slipway.commands.stack.preempt import of_cluster, run
 from slipway.failure import Failure
 from tests.doubles.server import answering
 

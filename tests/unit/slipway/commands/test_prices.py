@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from shared.core.cost.prices import matching, prices_from
-from slipway.commands.teams.prices import run
+from slipway.commands.prices.prices import run
 from slipway.failure import Failure
 
 T4 = "Standard_NC4as_T4_v3"

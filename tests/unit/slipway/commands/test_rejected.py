@@ -12,7 +12,7 @@ from slipway import AsyncClient, JobFailed
 from slipway.commands import jobs
 from slipway.commands.job_commands import app
 from slipway.commands.listing import View, lines
-from slipway.commands.output.output_commands import app as output
+from slipway.commands.output.command import app as output
 from slipway.commands.running.run import report_rejection
 from tests.doubles.server import answering, as_slipway
 

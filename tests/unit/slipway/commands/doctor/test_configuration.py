@@ -139,7 +139,7 @@ def test_the_command_prints_one_line_each_or_json_and_exits_with_1_for_a_failure
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setattr("slipway.commands.doctor.doctor_command.CLUSTERS", {})
+    monkeypatch.setattr("slipway.commands.doctor.command.CLUSTERS", {})
     line = ["doctor", "--url", "http://127.0.0.1:9", "--key", "topsecret"]
 
     people = CliRunner().invoke(app, line)

@@ -13,7 +13,7 @@ from slipway.client.refusal import Absent
 from slipway.client.service import Service
 from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
-from slipway.commands.output.output_commands import app
+from slipway.commands.output.command import app
 from slipway.failure import Failure
 from tests import breadth
 

@@ -30,7 +30,7 @@ def preempt(
     as_json: Json = False,
 ) -> None:
     """Preempt a low-priority node of the local emulator: its job goes back to the queue."""
-    preempt_command = import_module("slipway.commands.preempt").run
+    preempt_command = import_module("slipway.commands.stack.preempt").run
     raise typer.Exit(preempt_command(node, cluster, emulator, settings, as_json=as_json))
 
 

@@ -1,8 +1,7 @@
-"""`slipway costs` and `slipway prices`: their options. Their code is imported when they are called."""
+"""`slipway costs`: its options. Its code is imported when it is called."""
 
 from enum import StrEnum
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,27 +37,5 @@ def costs(
     """Show what the jobs used that have ended: node-hours, GPU-hours, and money where the price is known."""
     named = {"since": since, "experiment": experiment, "cluster": cluster, "team": team}
     conditions = {name: text for name, text in named.items() if text is not None}
-    command = import_module("slipway.commands.teams.costs")
+    command = import_module("slipway.commands.costs.costs")
     raise typer.Exit(command.run(url, key, by.value, conditions, as_json=as_json))
-
-
-@app.command(short_help="Ask Azure what nodes cost today.")
-def prices(
-    sizes: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SIZE]...", help="VM sizes; else those of the file", show_default=False),
-    ] = None,
-    region: Annotated[str, typer.Option(help="region of Azure, such as eastus", show_default=False)] = "",
-    currency: Annotated[str, typer.Option(help="three letters")] = "USD",
-    target: Annotated[
-        Path | None,
-        typer.Option("--into", metavar="FILE", help="update its SLIPWAY_PRICES: infra/settings.json"),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Ask Azure's public list what nodes cost today: rows of SLIPWAY_PRICES, printed or put into a file.
-
-    It needs no login. Without a SIZE it updates the rows that the file has.
-    """
-    command = import_module("slipway.commands.teams.prices")
-    raise typer.Exit(command.run(sizes or (), region, currency, target, as_json=as_json))

@@ -57,4 +57,4 @@ def disabled(utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key
 
 
 def _command() -> Any:
-    return import_module("slipway.commands.events")
+    return import_module("slipway.commands.events.events")

@@ -29,5 +29,5 @@ def trail(
     """
     named = {"by": by, "operation": operation, "about": about, "team": team, "day": day}
     conditions = {name: text for name, text in named.items() if text is not None}
-    command = import_module("slipway.commands.teams.trail")
+    command = import_module("slipway.commands.trail.trail")
     raise typer.Exit(command.run(url, key, conditions, limit, utc=utc, as_json=as_json))

@@ -34,4 +34,4 @@ def redrive(
 
 
 def _command() -> Any:
-    return import_module("slipway.commands.dead")
+    return import_module("slipway.commands.dead.dead")

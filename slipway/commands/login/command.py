@@ -28,7 +28,7 @@ def login(
     The function key is asked for, or read from standard input. The file ~/.config/slipway/profiles.json is
     readable by its owner only.
     """
-    raise typer.Exit(import_module("slipway.commands.profile.login").login(url, name, scope, as_json=as_json))
+    raise typer.Exit(import_module("slipway.commands.login.login").login(url, name, scope, as_json=as_json))
 
 
 @app.command()
@@ -42,4 +42,4 @@ def logout(
     as_json: Json = False,
 ) -> None:
     """Forget a profile with its key."""
-    raise typer.Exit(import_module("slipway.commands.profile.login").logout(name, as_json=as_json))
+    raise typer.Exit(import_module("slipway.commands.login.login").logout(name, as_json=as_json))
