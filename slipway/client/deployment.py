@@ -28,7 +28,8 @@ URL = "SLIPWAY_URL"
 #: Its function key, or an access token for it.
 KEY = "SLIPWAY_KEY"
 #: The page of a deployment, whose address a browser shows; what follows `#` is a place in it.
-_PAGE = re.compile(r"(?<![/:])/+api(/+ui(/+(index\.html)?)?(#.*)?|/*)\Z", re.DOTALL | re.IGNORECASE)
+_PAGE = re.compile(r"(?<![/:])/+api/+ui(/+(index\.html)?)?(#.*)?\Z", re.DOTALL | re.IGNORECASE)
+_API = re.compile(r"(?<![/:])/+api/*\Z", re.IGNORECASE)
 #: The names of this machine.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NO_STORAGE = (
@@ -111,8 +112,13 @@ def proxy_for(url: str) -> str | None:
 
 
 def without_page(url: str) -> str:
-    """The address of a deployment, also for that of its page or of its API, in any case."""
+    """The address of a deployment, also for that of its page, in any case."""
     return _PAGE.sub("", url)
+
+
+def without_api(url: str) -> str:
+    """The same, also for the address of its API."""
+    return _API.sub("", without_page(url))
 
 
 def refuse_credentials(url: str) -> None:

@@ -7,7 +7,7 @@ from getpass import getpass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, token, without_page
+from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, token, without_api
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
 from slipway.commands.jobs import show
@@ -61,7 +61,7 @@ class _Address(NamedTuple):
 
 def _address(url: str) -> _Address:
     """Read the address of a deployment, or of its page. Raises Failure for one that may hold a key."""
-    url = without_page(url)
+    url = without_api(url)
     refuse_credentials(url)
     try:
         parts = urlsplit(url)

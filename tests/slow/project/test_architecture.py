@@ -44,6 +44,7 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("floors", "local/nodes/run.py", "import local.batchai.state.records"),
     ("floors", "shared/lifecycle/transition.py", "from shared.lifecycle.dispatch import dispatch"),
     ("floors", "functions/process.py", "import functions.sweep"),
+    ("command-line", "slipway/client/watch.py", "from slipway.commands.jobs import show"),
     ("wiring", "functions/sweep.py", "from shared.engines import batchai"),
     ("engines", "shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),
     ("settings", "shared/settings.py", "from shared.engines.slurm.configure import configure"),

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from slipway.client.answers import FileChunk, LogChunk
 from slipway.client.refusal import Absent
 from slipway.client.service import Service
+from slipway.commands.output.command import app
 from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
-from slipway.commands.output.command import app
 from slipway.failure import Failure
 from tests import breadth
 
