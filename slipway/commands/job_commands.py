@@ -10,13 +10,10 @@ from slipway.options import (
     LOCAL,
     After,
     AfterFailure,
-    Env,
     IdempotencyKey,
     JobId,
     Json,
-    JsonLines,
     Key,
-    Secrets,
     SettingsFile,
     Url,
     Utc,
@@ -43,57 +40,6 @@ def submit(
     order = _command("document.order").Order(after or (), after_failure or ())
     how = {"as_json": as_json, "once": idempotency_key}
     raise typer.Exit(_command("submit").run(file, url, key, order, settings, **how))
-
-
-@app.command(short_help="Upload a script or a folder, follow its job, and download its output.")
-def run(
-    path: Annotated[Path, typer.Argument(help="a script, or a folder with a script and perhaps a job.json")],
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
-    ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")] = 1,
-    image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
-    env: Env = None,
-    secret: Secrets = None,
-    cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
-    gpus: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"
-        ),
-    ] = None,
-    after: After = None,
-    after_failure: AfterFailure = None,
-    name: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
-    to: Annotated[
-        Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
-    ] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
-    save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
-    script: Annotated[
-        str, typer.Option(help="the script of the folder that runs  [default: the only one]")
-    ] = "",
-    as_json: JsonLines = False,
-    url: Url = LOCAL,
-    key: Key = "",
-    settings: SettingsFile = None,
-) -> None:
-    """Upload a script or a folder, follow its job, and download its output.
-
-    A job with secrets is sent to the app, which seals them; any other goes through the drop container.
-
-    Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
-    each node. Files that the drop container already has are not sent again. The exit code is that of the
-    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
-    so.
-
-    With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
-    rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
-    """
-    choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
-    order = _command("document.order").Order(after or (), after_failure or ())
-    options = _command("running.stage").options(*choices, order, detach=detach, keep=save, script=script)
-    raise typer.Exit(_command("running.run").run(path, options, url, key, settings, as_json=as_json))
 
 
 @app.command()
