@@ -61,7 +61,7 @@ class Run:
             # A node that goes down also asks the processes of a step to end; then they have not failed.
             end = asked_end() if self._is_signalled else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
-        self._is_kept = bring(self._plan, self._env, self._claim)
+        self._is_kept = bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim)
         self._record(end)
         return self._close(end)
 
@@ -202,7 +202,7 @@ class Run:
     def _record(self, end: Optional[End]) -> None:
         record: Dict[str, Any] = {"started": self._started, "hosts": self._hosts}
         record["directories"] = self._directories
-        if "SLIPWAY_KEPT" in self._env:
+        if "uploads" in self._plan and "SLIPWAY_KEPT" in self._env:
             record["kept"] = sorted(json.loads(self._env["SLIPWAY_KEPT"]))
         if end is None:
             self._claim.record(dict(record, state="running", final=False))

@@ -21,12 +21,12 @@ def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
     return {name: path for name, path in paths.items() if not path.startswith(roots)}
 
 
-def bring(plan: Dict[str, Any], env: Dict[str, str], claim: Claim) -> bool:
-    """Upload the files; returns whether all were uploaded.
+def bring(plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim) -> bool:
+    """Upload the files; returns whether all were uploaded. `directory`: that of the logs.
 
     A failure does not change the end of the run. Raises Silent when the claim is lost.
     """
-    if "SLIPWAY_KEPT" not in env:
+    if "uploads" not in plan or "SLIPWAY_KEPT" not in env:
         return False
     until, looks = time.time() + UPLOAD, [time.time()]
 
@@ -39,7 +39,7 @@ def bring(plan: Dict[str, Any], env: Dict[str, str], claim: Claim) -> bool:
                 raise Silent(MOVED)
 
     try:
-        run_all(plan["uploads"]["keep"], [], env, Path(env["AZ_BATCHAI_STDOUTERR_DIR"]), check)
+        run_all(plan["uploads"]["keep"], [], env, Path(directory), check)
     except (Failed, OSError, subprocess.SubprocessError) as error:
         sys.stderr.write(f"Not all files could be uploaded to the container: {error}\n")
         return False

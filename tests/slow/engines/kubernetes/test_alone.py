@@ -42,6 +42,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_a_place_that_cannot_be_written_costs_the_job_nothing,
     test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim,
     test_mounts_appear_below_the_mount_root_of_the_job,
+    test_no_variable_of_a_job_stands_for_one_of_the_program,
     test_output_below_a_mount_of_the_job_gets_there_and_is_found_by_the_record,
     test_records_and_logs_are_the_users_alone_and_output_is_as_the_job_made_it,
     test_the_record_of_an_end_is_copied_to_where_it_is_noticed,

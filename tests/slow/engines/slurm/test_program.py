@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 from shared.core.engine import Earlier, Order
 from shared.core.job import Target
 from shared.engines.launch import plan as launch
+from shared.engines.launch.shells import CLEANUP, KEEP, SETUP, USAGE
 from shared.engines.launch.site import Scheduler, Site, Spread
 from shared.engines.proofs import Proofs
 from tests.unproven import PROOFS
@@ -414,6 +416,23 @@ def test_a_copy_of_a_job_that_has_begun_runs_nothing(node: Nodes) -> None:
     assert first.wait(60) == 0
     first.communicate()
     assert not (node.root / "mnt/ran").exists()
+
+
+def test_no_variable_of_a_job_stands_for_one_of_the_program(node: Nodes) -> None:
+    """Every name that the program reads, as the source has them, with a value that leads elsewhere."""
+    elsewhere = node.root / "elsewhere"
+    elsewhere.mkdir()
+    sources = launch.script() + SETUP + CLEANUP + USAGE + KEEP
+    names = sorted({*re.findall(r"SLIPWAY_[A-Z_]*[A-Z]", sources), "AZ_BATCHAI_STDOUTERR_DIR"})
+    assert {"SLIPWAY_KEPT", "SLIPWAY_REMOVED", "SLIPWAY_TEMP"} <= set(names)
+
+    code = node.run(
+        **custom("exit 3"),
+        environmentVariables=[{"name": name, "value": str(elsewhere)} for name in names],
+    )
+
+    assert (code, node.record()["exitCode"], node.record().get("kept")) == (3, 3, None)
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_a_name_that_belongs_to_another_job_is_left_alone(node: Nodes) -> None:
