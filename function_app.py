@@ -6,7 +6,7 @@ from pathlib import Path
 import azure.functions as func
 
 # The Functions worker appends the app to sys.path, so an installed package of the same name would win.
-for name in ("fence", "functions", "shared"):
+for name in ("confined", "functions", "shared"):
     spec = find_spec(name)
     if spec is None or Path(str(spec.origin)).parent.parent != Path(__file__).resolve().parent:
         raise ImportError(f"another package named {name!r} hides the app's own: uninstall it")

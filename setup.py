@@ -1,9 +1,9 @@
 """How the wheel is made: what an installed `slipway` needs of the app lies under `slipway`, its only name.
 
-The app's rooms are packages at the top (`shared`, `fence`), where a deployment finds them; so may be those of
-a person who installs the command. In the wheel they are `slipway._shared` and `slipway._fence`, and every
-import says so. What is installed to be worked on (`pip install -e`) stays as it lies. The rest is declared in
-`pyproject.toml`.
+The app's rooms are packages at the top (`shared`, `confined`), where a deployment finds them; so may be those
+of a person who installs the command. In the wheel they are `slipway._shared` and `slipway._confined`, and
+every import says so. What is installed to be worked on (`pip install -e`) stays as it lies. The rest is
+declared in `pyproject.toml`.
 """
 
 import ast
@@ -14,7 +14,7 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 #: The app's packages that the command needs.
-_OF_APP = ("fence", "shared")
+_OF_APP = ("confined", "shared")
 
 
 class OneName(build_py):

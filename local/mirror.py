@@ -15,8 +15,8 @@ from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFo
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 
-from fence import Fence
-from fence.way import Refused
+from confined import Confined
+from confined.way import Refused
 from local.names import is_name
 
 _log = logging.getLogger(__name__)
@@ -155,7 +155,7 @@ class Mirror:
 
     async def _send(self, name: str, stat: tuple[int, int]) -> None:
         try:
-            with Fence.from_root(self.files) as root, root.file(name, links=False) as content:
+            with Confined.from_root(self.files) as root, root.file(name, links=False) as content:
                 blob = self._client.get_blob_client(name)
                 answer = await blob.upload_blob(content, length=stat[0], overwrite=True)
         except (*_IN_THE_WAY, FileNotFoundError, IsADirectoryError, ValueError):
@@ -205,7 +205,7 @@ class Mirror:
 
     def _make(self, name: str) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
-        with suppress(*_IN_THE_WAY), Fence.from_root(self.files) as root, root.make_directory(name):
+        with suppress(*_IN_THE_WAY), Confined.from_root(self.files) as root, root.make_directory(name):
             pass
 
     def _put_in_place(self, temporary: Path, name: str, modified: int) -> int | None:
@@ -218,7 +218,7 @@ class Mirror:
         size = temporary.stat().st_size
         folder, _, own = name.rpartition("/")
         try:
-            with Fence.from_root(self.files) as root, root.make_directory(folder) as directory:
+            with Confined.from_root(self.files) as root, root.make_directory(folder) as directory:
                 os.replace(temporary, own, dst_dir_fd=directory.fd)
         except _IN_THE_WAY:
             temporary.unlink()
@@ -226,7 +226,7 @@ class Mirror:
         return size
 
     def _stat(self, name: str) -> tuple[int, int] | None:
-        with suppress(FileNotFoundError, *_IN_THE_WAY), Fence.from_root(self.files) as root:
+        with suppress(FileNotFoundError, *_IN_THE_WAY), Confined.from_root(self.files) as root:
             parent, own = root.parent(name, links=False)
             with parent:
                 status = os.stat(own, dir_fd=parent.fd, follow_symlinks=False)
@@ -234,7 +234,7 @@ class Mirror:
         return None
 
     def _unlink(self, name: str) -> None:
-        with Fence.from_root(self.files) as root:
+        with Confined.from_root(self.files) as root:
             parent, own = root.parent(name, links=False)
             with parent:
                 os.unlink(own, dir_fd=parent.fd)

@@ -11,7 +11,7 @@ import threading
 import venv
 from pathlib import Path
 
-from fence.removal import remove
+from confined.removal import remove
 
 #: The packages that the installer keeps for nodes: pip, and those that the examples need.
 PACKAGES = Path(sys.prefix) / "nodes"

@@ -93,7 +93,7 @@ CONCERNS = {
     "shared/core/": (*_OF_APP, "slurm"),
     "shared/lifecycle/": (*_OF_APP, "slurm"),
     "shared/engines/": (*_OF_APP, "local", "slurm"),
-    "fence/": (*_OF_APP, "local", "slurm"),
+    "confined/": (*_OF_APP, "local", "slurm"),
     "slipway/": _OF_APP,
     "slipway/commands/stack/preempt.py": (*_OF_APP, "local"),
     "slipway/failure.py": (*_OF_APP, "local"),

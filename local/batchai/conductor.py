@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from fence.removal import remove
+from confined.removal import remove
 from local.batchai.launch.setup_task import prepare
 from local.batchai.launch.work import BatchAIWork
 from local.batchai.state import ids, scheduler, transitions

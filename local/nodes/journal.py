@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from fence import Fence
+from confined import Confined
 
 
 class Journal:
@@ -34,7 +34,7 @@ class Journal:
     def _append(self, directory: Path, lines: Sequence[str]) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with (
-            Fence.real(directory) as folder,
+            Confined.real(directory) as folder,
             os.fdopen(os.open(self._name, flags, 0o666, dir_fd=folder.fd), "a") as file,
         ):
             file.writelines(lines)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from azure.storage.blob.aio import ContainerClient
 
-from fence.removal import remove
+from confined.removal import remove
 from local.left_out import blobs_left_out
 from local.mirror import Mirror, MirrorError
 from local.nodes.fault import Fault

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fence import Fence
+from confined import Confined
 from local.nodes.fault import Fault
 from local.nodes.settings import NodeSettings, SettingsError, table
 from local.nodes.volume import MountError, Volume, spaced
@@ -105,7 +105,7 @@ class Mounter:
 
 def link(root: Path, volume: Volume, directory: Path) -> None:
     """Link the volume below a mount root, which an earlier job may have left in disorder."""
-    with Fence.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as parent:
+    with Confined.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as parent:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=parent.fd, follow_symlinks=False).st_mode):
                 os.unlink(volume.at.name, dir_fd=parent.fd)
@@ -114,7 +114,7 @@ def link(root: Path, volume: Volume, directory: Path) -> None:
 
 def unlink(root: Path, mounted: Sequence[Volume]) -> None:
     """Take the volumes away; their content stays where it is."""
-    with Fence.real(root) as mounts:
+    with Confined.real(root) as mounts:
         for volume in mounted:
             with suppress(FileNotFoundError), mounts.directory(str(volume.at.parent), links=False) as parent:
                 os.unlink(volume.at.name, dir_fd=parent.fd)

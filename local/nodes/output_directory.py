@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from fence import Fence
-from fence.way import Refused
+from confined import Confined
+from confined.way import Refused
 from local.nodes.machine import Directories
 
 
@@ -22,7 +22,7 @@ def make_directory(spot: Directories, prefix: str, rest: str, mounted: Iterable[
         if root is None:
             raise Refused("a link leads out of the mounts")
         with (
-            Fence.real(root) as base,
+            Confined.real(root) as base,
             base.make_directory(str(at.relative_to(root))) as above,
             above.make_directory(rest),
         ):

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from fence.removal import remove
+from confined.removal import remove
 from local.nodes.settings import Account, account
 
 _NAMES = ("mount.cifs", "blobfuse2", "umount")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from fence import Fence
+from confined import Confined
 from local.nodes import gpus
 from local.nodes.machine import Machine
 
@@ -83,7 +83,7 @@ def _of_machine(machine: Machine, in_use: Mapping[int, tuple[str, str]]) -> dict
 def _append(directory: Path, text: str) -> None:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with (
-        Fence.real(directory) as place,
+        Confined.real(directory) as place,
         os.fdopen(os.open(FILE, flags, 0o666, dir_fd=place.fd), "a") as file,
     ):
         file.write(text)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from fence import Fence
-from fence.way import Refused
+from confined import Confined
+from confined.way import Refused
 from shared.engines.node.proof import Proof
 from shared.engines.proofs import LARGEST, last_of, parsed, read, record_of
 from shared.engines.runs import Record, is_folder
@@ -19,7 +19,7 @@ _TURNS = 200
 class Attempt:
     """The turns and records of an attempt. All methods raise OSError, ValueError and RecursionError."""
 
-    def __init__(self, files: Fence, proof: Proof) -> None:
+    def __init__(self, files: Confined, proof: Proof) -> None:
         self._files, self._proof = files, proof
 
     def claimed_by(self) -> Any:

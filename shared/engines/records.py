@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
-from fence import Entry, Fence
-from fence.names import Names
+from confined import Confined, Entry
+from confined.names import Names
 from shared.core.engine import FileChunk, FilePage, OutputFile
 from shared.core.errors import Busy, NotFound, Transient, no_file
 from shared.core.job import Target
@@ -160,7 +160,7 @@ class Records:
     @contextmanager
     def _output(
         self, target: Target, directory: str, path: str, record: Record | None
-    ) -> Iterator[tuple[Fence, str]]:
+    ) -> Iterator[tuple[Confined, str]]:
         """The folder of a run below one of the job's path prefixes, and a path in it. Raises NotFound.
 
         The record's path of a directory counts if the names of its folders belong to this very run; none of
@@ -197,13 +197,16 @@ class Records:
             raise Transient(f"{path} cannot be read: {error.strerror}") from error
 
     @contextmanager
-    def _opened(self, path: str) -> Iterator[Fence]:
+    def _opened(self, path: str) -> Iterator[Confined]:
         """A directory of the nodes. Links in the path stay below what is configured in `reads`."""
         local = self._local_path(path)
         if local is None:
             raise _Unseen
         prefix, rest = local
-        with Fence.from_root(self._reads[prefix], display=prefix) as root, root.directory(rest) as directory:
+        with (
+            Confined.from_root(self._reads[prefix], display=prefix) as root,
+            root.directory(rest) as directory,
+        ):
             yield directory
 
     def _local_path(self, path: str) -> _Local | None:

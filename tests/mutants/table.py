@@ -33,7 +33,7 @@ NOTICED_BY = {
     "shared/connections/": "tests/unit/connections tests/slow/connections",
     "functions/": "tests/unit/functions",
     "slipway/": "tests/unit/slipway tests/slow/slipway",
-    "fence/": "tests/unit/fence tests/slow/fence",
+    "confined/": "tests/unit/confined tests/slow/confined",
     "local/": "tests/unit/local tests/slow/local",
     "local/batchai/": "tests/unit/local tests/contract/emulator",
     "local/azurebatch/": "tests/unit/local tests/slow/local/azurebatch tests/contract/azurebatch",
@@ -59,9 +59,9 @@ CHANGES = (
         "for index in sweep.seats}",
         "for index in sweep.open}",
     ),
-    Change("fence/__init__.py", "if not stat.S_ISDIR(os.fstat(fd).st_mode):", "if False:"),
+    Change("confined/__init__.py", "if not stat.S_ISDIR(os.fstat(fd).st_mode):", "if False:"),
     Change(
-        "fence/names.py",
+        "confined/names.py",
         "window.after <= after < window.names[-1]",
         "window.after <= after <= window.names[-1]",
     ),
@@ -171,11 +171,13 @@ CHANGES = (
     ),
     Change("shared/engines/batchai/waits.py", "observation.state is not JobState.QUEUED or", ""),
     Change(
-        "shared/engines/batchai/words.py", 'variable.get("name") == TOKEN', 'variable.get("name") != TOKEN'
+        "shared/engines/batchai/translation.py",
+        'variable.get("name") == TOKEN',
+        'variable.get("name") != TOKEN',
     ),
     Change("shared/engines/kubernetes/wire/errors.py", "if status == 409:", "if status == 410:"),
     Change(
-        "shared/engines/kubernetes/words/ends.py",
+        "shared/engines/kubernetes/translation/ends.py",
         "if any((_terminated(one) or",
         "if all((_terminated(one) or",
     ),
@@ -187,7 +189,7 @@ CHANGES = (
         "mebibytes(memory) > listing.memory",
         "mebibytes(memory) < listing.memory",
     ),
-    Change("shared/engines/slurm/words.py", "if word in states:", "if word not in states:"),
+    Change("shared/engines/slurm/translation.py", "if word in states:", "if word not in states:"),
     Change(
         "shared/intake/arrive.py",
         "if container != ports.policy.drop_container:",

@@ -12,9 +12,9 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from fence import Entry, Fence
-from fence.removal import remove
-from fence.way import Refused
+from confined import Confined, Entry
+from confined.removal import remove
+from confined.way import Refused
 from local.azurebatch.api.nodes import node_of
 from local.azurebatch.api.odata import filter_of, page_size
 from local.azurebatch.api.wire import Call, document
@@ -93,7 +93,7 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
     directory = directory_of(call.emulator.settings.data, node)
     directory.make()
     try:
-        with Fence.real(directory.root) as root, root.directory(below) as base:
+        with Confined.real(directory.root) as root, root.directory(below) as base:
             views = (_view(url, name, entry) for name, entry in _walk(base, "", deep) if name > after)
             views_kept = sorted((view for view in views if test(view)), key=lambda view: str(view["name"]))
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
     return document(call, "files", body)
 
 
-def _walk(base: Fence, folder: str, deep: bool) -> Iterator[tuple[str, Entry]]:
+def _walk(base: Confined, folder: str, deep: bool) -> Iterator[tuple[str, Entry]]:
     """Files and folders by name, without the content of those below that are too deep, too full or closed."""
     try:
         entries = base.entries(folder or ".")
@@ -153,7 +153,7 @@ async def _answered(call: Call, node: Node, below: str) -> web.StreamResponse:
     }
     spot = directory_of(call.emulator.settings.data, node).root
     try:
-        with Fence.real(spot) as root:
+        with Confined.real(spot) as root:
             try:
                 file = root.file(path)
             except (IsADirectoryError, Refused):
@@ -190,7 +190,7 @@ def _deleted(call: Call, node: Node, below: str) -> web.Response:
     deep = call.request.query.get("recursive", "").lower() == "true"
     spot = directory_of(call.emulator.settings.data, node).root
     try:
-        with Fence.real(spot) as root, root.directory(below) as base:
+        with Confined.real(spot) as root, root.directory(below) as base:
             folder, name = base.parent(call.names["file"], links=False)
             with folder:
                 _remove(folder, name, deep)
@@ -199,7 +199,7 @@ def _deleted(call: Call, node: Node, below: str) -> web.Response:
     return web.Response()
 
 
-def _remove(folder: Fence, name: str, deep: bool) -> None:
+def _remove(folder: Confined, name: str, deep: bool) -> None:
     try:
         os.unlink(name, dir_fd=folder.fd)
     except IsADirectoryError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fence.removal import remove
+from confined.removal import remove
 from local.azurebatch.run import changes, pool_nodes
 from local.azurebatch.run.attempt import Attempt
 from local.azurebatch.run.endings import Ending

@@ -8,8 +8,8 @@ from typing import Any
 
 import aiohttp
 
-from fence import Fence
-from fence.way import Refused
+from confined import Confined
+from confined.way import Refused
 from local.azurebatch.run.endings import failure
 
 _PATIENCE = aiohttp.ClientTimeout(total=300)
@@ -54,7 +54,7 @@ def _write(directory: Path, name: str, content: bytes, mode: int) -> None:
     folder, _, last = name.rpartition("/")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with (
-        Fence.real(directory) as base,
+        Confined.real(directory) as base,
         base.make_directory(folder) as parent,
         os.fdopen(os.open(last, flags, mode, dir_fd=parent.fd), "wb") as file,
     ):

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as Xml  # only written here, never parsed
 
 from aiohttp import web
 
-from fence import Fence
-from fence.removal import remove
+from confined import Confined
+from confined.removal import remove
 from local.batchai.files import sas, signature
 from local.batchai.files.answers import as_xml, error_answer, etag, exists_already, headers_of, last_modified
 from local.batchai.files.share_paths import FileError, Item, not_found_as_404
@@ -140,7 +140,7 @@ class FileService:
     async def _show(self, item: Item) -> web.StreamResponse:
         with (
             not_found_as_404(),
-            Fence.from_root(item.share) as share,
+            Confined.from_root(item.share) as share,
             share.directory(item.path) as directory,
         ):
             return web.Response(status=200, headers=headers_of(os.fstat(directory.fd)))
@@ -178,7 +178,7 @@ class FileService:
         return as_xml(root)
 
     async def _list_directory(self, item: Item) -> web.StreamResponse:
-        with not_found_as_404(), Fence.from_root(item.share) as share:
+        with not_found_as_404(), Confined.from_root(item.share) as share:
             files = share.entries(item.path)
         prefix = item.request.query.get("prefix", "")
         root = Xml.Element("EnumerationResults", ShareName=item.share.name)

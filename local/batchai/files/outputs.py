@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote_to_bytes
 
 from aiohttp import web
 
-from fence import Entry, Fence
-from fence.names import Names
+from confined import Confined, Entry
+from confined.names import Names
 from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, segment
 from local.batchai.state.errors import ArmError, invalid
@@ -65,7 +65,7 @@ class Downloads:
             raise ArmError(403, "AuthenticationFailed", "The address has expired.", "se")
         try:
             name, _, rest = path.partition("/")
-            with Fence.from_root(self._roots[name]) as root:
+            with Confined.from_root(self._roots[name]) as root:
                 file = root.file(rest, links=False)
         except OSError:
             raise ArmError(404, "ResourceNotFound", "The file no longer exists.") from None
@@ -119,7 +119,7 @@ def listing(
     after = os.fsdecode(unquote_to_bytes(page.after))
     try:
         with (
-            Fence.from_root(root) as served,
+            Confined.from_root(root) as served,
             served.directory(url_of_file.partition("/")[2], links=False, display=above + own) as run,
         ):
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from aiohttp import web
 
-from fence import Fence
+from confined import Confined
 
 
 class FileError(Exception):
@@ -35,14 +35,14 @@ class Item:
     @contextmanager
     def parent(self) -> Iterator[tuple[int, str]]:
         """A descriptor of the directory that the path is in, and its name there. Raises OSError."""
-        with Fence.from_root(self.share) as share:
+        with Confined.from_root(self.share) as share:
             parent, name = share.parent(self.path)
             with parent:
                 yield parent.fd, name
 
     def file(self, *, write: bool = False) -> BinaryIO:
         """The file, opened for reading. Raises OSError."""
-        with Fence.from_root(self.share) as share:
+        with Confined.from_root(self.share) as share:
             return share.file(self.path, write=write)
 
     def create(self) -> BinaryIO:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fence.removal import remove
+from confined.removal import remove
 from local.kubernetes.api import STRATEGIC, Api, Refused, Unreachable
 from local.kubernetes.kubelet import status
 from local.kubernetes.kubelet.container_process import ContainerProcess

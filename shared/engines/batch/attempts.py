@@ -20,7 +20,7 @@ from shared.engines.batch.scaling import demand
 from shared.engines.batch.storage.access import Access
 from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.batch.tasks import Listed, Tasks
-from shared.engines.batch.words import nodes_of, observation, was_taken_back
+from shared.engines.batch.translation import nodes_of, observation, was_taken_back
 from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
 from shared.engines.recorded import placed

@@ -15,8 +15,8 @@ from shared.core.job import Target
 from shared.engines import untrusted
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.request import encoded, queue_submission
+from shared.engines.batch.translation import UNFINISHED
 from shared.engines.batch.wire.client import BatchClient
-from shared.engines.batch.words import UNFINISHED
 
 #: The fields to read. The environment is left out, since it holds the job's secrets.
 _SELECT = "id,displayName,state,executionInfo,multiInstanceSettings"

@@ -17,10 +17,10 @@ from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.sweep import Sweep
+from shared.engines.kubernetes.translation.conditions import condition
+from shared.engines.kubernetes.translation.observations import was_cancelled
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
-from shared.engines.kubernetes.words.conditions import condition
-from shared.engines.kubernetes.words.observations import was_cancelled
 from shared.engines.leftovers import FORGET, remove
 from shared.engines.records import Records
 

@@ -11,11 +11,11 @@ from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.pod import pull_secret
 from shared.engines.kubernetes.job.request import CLUSTER
+from shared.engines.kubernetes.translation.observations import CANCELLED, was_cancelled
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.shapes import EVENT, GROUP, JOB, NAMED, POD, WORKLOAD, checked
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
-from shared.engines.kubernetes.words.observations import CANCELLED, was_cancelled
 
 #: The label of a Job whose end was recorded: lists leave it out. The Job stays until it is forgotten.
 ENDED = "slipway/ended"

@@ -17,9 +17,9 @@ from shared.engines.alone import alone
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.translation.rows import steady
 from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.table import Row
-from shared.engines.kubernetes.words.rows import steady
 
 #: How many attempts' tokens are remembered; and how many new attempts are read one by one, before a list of
 #: full objects is read instead.

@@ -9,7 +9,7 @@ from contextlib import aclosing, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-from fence import Fence
+from confined import Confined
 from slipway.client.answers import FileChunk
 from slipway.client.files.holes import write_all
 from slipway.client.files.names import Neighbours, impossible
@@ -43,10 +43,10 @@ class Destination:
     """
 
     def __init__(self, path: Path, job_id: str = "") -> None:
-        self._job, self._folders = job_id, dict[str, Fence]()
+        self._job, self._folders = job_id, dict[str, Confined]()
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._root = Fence.from_root(path)
+            self._root = Confined.from_root(path)
             marked = self._marked() if job_id else ""
             #: another job whose files are already in the directory, or ""
             self.other = "" if marked == job_id else marked.partition(",")[0]
@@ -161,7 +161,7 @@ class Destination:
                     os.utime(fd, (file.modified, file.modified))
                 os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
 
-    def _lock(self, fd: int, name: str, folder: Fence, start: int) -> None:
+    def _lock(self, fd: int, name: str, folder: Confined, start: int) -> None:
         """Lock the file against other downloads. Raises Busy if one has it, or had it a moment ago."""
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -173,7 +173,7 @@ class Destination:
             raise Busy
 
     @contextmanager
-    def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
+    def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Confined, str]]:
         if conflict := self._names.conflict(file.name):
             raise Failure(conflict)
         *above, name = file.name.split("/")
@@ -183,7 +183,7 @@ class Destination:
         with self._open("/".join(above), make=make) as folder:
             yield folder, name
 
-    def _open(self, path: str, *, make: bool) -> Fence:
+    def _open(self, path: str, *, make: bool) -> Confined:
         """A folder, with a descriptor kept open: further files in it need no new walk."""
         folder = self._folders.pop(path, None)
         if folder is None:
@@ -191,7 +191,7 @@ class Destination:
         self._folders[path] = folder
         if len(self._folders) > _FOLDERS:
             os.close(self._folders.pop(next(iter(self._folders))).fd)
-        return Fence(os.dup(folder.fd))
+        return Confined(os.dup(folder.fd))
 
     def _is_one(self, letter: str, other: str) -> bool:
         """Whether the disk takes names that differ like these for the same."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from fence.names import MORE
+from confined.names import MORE
 from slipway.client.files.arriving import Arriving
 from slipway.client.files.folders import Entry, Folder, Reader, Shown
 from slipway.client.files.output import PARALLEL

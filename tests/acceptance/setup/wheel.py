@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 #: What a wheel is made of; the app and the local stack are there, so that they could come in.
 _FILES = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "function_app.py")
-_FOLDERS = ("fence", "functions", "local", "shared", "slipway")
+_FOLDERS = ("confined", "functions", "local", "shared", "slipway")
 
 
 def wheel(place: Path) -> Path:

@@ -20,8 +20,8 @@ from shared.engines.batch.job.request import queue_submission
 from shared.engines.batch.pool import Pool
 from shared.engines.batch.scaling import Demand, formula
 from shared.engines.batch.tasks import Listed, Tasks
+from shared.engines.batch.translation import observation
 from shared.engines.batch.wire.client import Answer
-from shared.engines.batch.words import observation
 from tests.breadth import every_few, size
 from tests.crash.batch.nodes import Cut
 from tests.crash.batch.run import play

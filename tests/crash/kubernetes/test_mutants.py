@@ -20,8 +20,8 @@ from shared.engines.kubernetes.attempts import Attempts
 from shared.engines.kubernetes.job.request import job
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.sweep import Sweep
+from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
-from shared.engines.kubernetes.words.observations import observation
 from tests.breadth import every_few, size
 from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.test_kubernetes import GANG

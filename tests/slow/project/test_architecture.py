@@ -15,7 +15,7 @@ import pytest
 from shared import jobspec
 
 ROOT = Path(__file__).resolve().parents[3]
-PACKAGES = ("fence", "shared", "functions", "local", "slipway")
+PACKAGES = ("confined", "shared", "functions", "local", "slipway")
 SOURCE = (*PACKAGES, "bench", "examples")
 CONTRACTS = configparser.ConfigParser()
 CONTRACTS.read_string((ROOT / ".importlinter").read_text())
@@ -86,7 +86,7 @@ def imports(path: Path) -> Iterator[str]:
 
 def deployed() -> list[Path]:
     """The files that are deployed to Azure."""
-    folders = [(ROOT / name).rglob("*.py") for name in ("fence", "functions", "shared")]
+    folders = [(ROOT / name).rglob("*.py") for name in ("confined", "functions", "shared")]
     return [ROOT / "function_app.py", *chain(*folders)]
 
 

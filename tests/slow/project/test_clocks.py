@@ -65,7 +65,7 @@ COMPARED = {
     "engines/kubernetes/sweep.py: abs(self._clock() - memory.at) < _EXPLAINED": _BOTH_SIDES,
     "engines/kubernetes/wire/bearer.py: self._clock() >= self._until": _STEADY,
     "engines/kubernetes/wire/starting.py: now - self._since < _LONGEST": _STEADY,
-    "engines/kubernetes/words/observations.py: now - since > lost_after": (
+    "engines/kubernetes/translation/observations.py: now - since > lost_after": (
         "evidence by the API server's clock, which a process with a right clock judges rightly"
     ),
     "engines/recent.py: 0 <= self._clock() - before.at <= good": _BOTH_SIDES,

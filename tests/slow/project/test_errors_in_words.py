@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-ROOMS = ("fence", "functions", "shared", "slipway", "local")
+ROOMS = ("confined", "functions", "shared", "slipway", "local")
 #: What writes to a log, which is for the operator and the developer.
 _LOGS = {"log", "_log", "logger"}
 #: Where the name of an error's class stands on purpose, and who reads it.

@@ -7,7 +7,7 @@ from pathlib import Path
 from shared.jobspec.secrets.embedded import without_embedded
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = ("fence", "shared", "functions", "local", "slipway")
+FOLDERS = ("confined", "shared", "functions", "local", "slipway")
 #: Patterns of secrets and examples of commands, which hold some.
 _LISTS = {"shared/jobspec/secrets", "local/bicep"}
 _EXAMPLES = {

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = ("fence", "shared", "functions", "local", "slipway", "bench", "tests")
+FOLDERS = ("confined", "shared", "functions", "local", "slipway", "bench", "tests")
 
 #: Prepositions, adverbs and participles that name nothing: what was found, who was told, where is here?
 BARE = frozenset(

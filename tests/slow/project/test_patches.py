@@ -18,7 +18,7 @@ _MOCKS = frozenset({"MagicMock", "AsyncMock", "Mock", "patch", "create_autospec"
 #: Tests that break the program on purpose, to see that other tests notice.
 _MUTANTS = "mutants.py"
 #: Packages of ours; what comes from elsewhere may be patched.
-OURS = frozenset({"bench", "fence", "function_app", "functions", "local", "shared", "slipway", "tests"})
+OURS = frozenset({"bench", "confined", "function_app", "functions", "local", "shared", "slipway", "tests"})
 
 
 def origins(tree: ast.AST) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-ROOMS = ("fence", "functions", "shared", "slipway")
+ROOMS = ("confined", "functions", "shared", "slipway")
 #: What the text in front of a slice is called where it identifies something.
 _IDENTITY = re.compile(r"(?:digest(?:\(\))?|(?:^|[._])(?:\w+_)?id|identity|\['id'\])$")
 _SHOWN = "shown to people, read by nothing"

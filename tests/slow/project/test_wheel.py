@@ -55,7 +55,8 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway."):
 for engine in sys.modules["slipway._shared.engines.registry"].ENGINES.values():
     assert engine.abilities()
 slipway.Client(url="https://slipway.example")
-print([name for name in sys.modules if name.partition(".")[0] in {"shared", "fence", "local", "functions"}])
+ours = {"shared", "confined", "local", "functions"}
+print([name for name in sys.modules if name.partition(".")[0] in ours])
 """
 #: What people bring themselves; without it one function says so.
 OF_PEOPLE = ("pandas",)
@@ -80,7 +81,7 @@ def test_the_wheel_holds_the_command_and_what_it_cannot_do_without(wheel_file: P
 def in_a_project_of_others(wheel_file: Path, place: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     """Run Python where the wheel is installed, in a folder whose packages have the names of ours."""
     zipfile.ZipFile(wheel_file).extractall(place / "installed")
-    for name in ("shared", "functions", "fence", "local", "tests", "bench"):
+    for name in ("shared", "functions", "confined", "local", "tests", "bench"):
         (place / "project" / name).mkdir(parents=True)
         (place / "project" / name / "__init__.py").write_text("raise RuntimeError('a package of others')\n")
     path = os.pathsep.join((".", str(place / "installed"), sysconfig.get_path("purelib")))
@@ -141,8 +142,8 @@ def test_a_program_of_others_is_checked_against_its_types(wheel_file: Path, tmp_
 def test_every_module_of_these_packages_is_in_the_wheel(wheel_file: Path) -> None:
     remote = {name for name in zipfile.ZipFile(wheel_file).namelist() if name.endswith(".py")}
     rig = {
-        re.sub(r"^(fence|shared)/", r"slipway/_\1/", file.relative_to(ROOT).as_posix())
-        for top in ("fence", "shared", "slipway")
+        re.sub(r"^(confined|shared)/", r"slipway/_\1/", file.relative_to(ROOT).as_posix())
+        for top in ("confined", "shared", "slipway")
         for file in (ROOT / top).rglob("*.py")
         if "stack" not in file.parts
     }
@@ -181,10 +182,10 @@ def imports(file: Path) -> Iterator[str]:
 def test_what_it_imports_is_what_it_asks_for() -> None:
     names = [re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]]
     last = [top for name in names for top in IMPORTED.get(name, (name,))]
-    last += ["fence", "shared", "slipway", "local", *OF_THE_APP, *OF_PEOPLE]
+    last += ["confined", "shared", "slipway", "local", *OF_THE_APP, *OF_PEOPLE]
     unknown = {
         f"{file.relative_to(ROOT)}: {name}"
-        for top in ("fence", "shared", "slipway")
+        for top in ("confined", "shared", "slipway")
         for file in (ROOT / top).rglob("*.py")
         if "stack" not in file.parts
         for name in imports(file)

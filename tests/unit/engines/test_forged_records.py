@@ -13,14 +13,14 @@ import pytest
 
 from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
-from shared.engines.batch import words as batch
-from shared.engines.kubernetes.words.observations import CANCELLED, Evidence, observation
+from shared.engines.batch import translation as batch
+from shared.engines.kubernetes.translation.observations import CANCELLED, Evidence, observation
 from shared.engines.recorded import placed
 from shared.engines.registry import ENGINES
 from shared.engines.runs import UNPROVEN
-from shared.engines.slurm import words as slurm
-from tests.unit.engines.kubernetes.words.cluster import ENDED, job, mark, pod, stopped
-from tests.unit.engines.slurm.test_words import COPY
+from shared.engines.slurm import translation as slurm
+from tests.unit.engines.kubernetes.translation.cluster import ENDED, job, mark, pod, stopped
+from tests.unit.engines.slurm.test_translation import COPY
 from tests.unit.engines.test_times import STARTED, STOPPED
 
 Record = dict[str, Any] | None

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from fence.names import Names
+from confined.names import Names
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.records import Records

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from shared.core.engine import Observation
-from shared.engines.batch import words as batch
-from shared.engines.kubernetes.words.observations import CANCELLED, LOST_AFTER, Evidence, observation
-from shared.engines.slurm import words as slurm
-from tests.unit.engines.kubernetes.words.cluster import ENDED, job, mark, pod, stopped
-from tests.unit.engines.slurm.test_words import COPY
+from shared.engines.batch import translation as batch
+from shared.engines.kubernetes.translation.observations import CANCELLED, LOST_AFTER, Evidence, observation
+from shared.engines.slurm import translation as slurm
+from tests.unit.engines.kubernetes.translation.cluster import ENDED, job, mark, pod, stopped
+from tests.unit.engines.slurm.test_translation import COPY
 
 STARTED, STOPPED = datetime(2026, 11, 22, 2, 48, 40, tzinfo=UTC), datetime(2026, 11, 22, 2, 49, tzinfo=UTC)
 #: "It ended well, and in the moment in which it started."

@@ -12,7 +12,7 @@ from tests.parts import BY_MAKE_TEST, CONCERNS, PARTS, TESTS, concerned, part_of
 ROOT = Path(__file__).resolve().parents[3]
 #: The statements that import something of ours.
 IMPORTS = re.compile(
-    r"^ *(?:from|import) (?:bench|fence|functions|local|shared|slipway)\b(?:[^(\n]*\([^)]*\)|[^(\n]*$)",
+    r"^ *(?:from|import) (?:bench|confined|functions|local|shared|slipway)\b(?:[^(\n]*\([^)]*\)|[^(\n]*$)",
     re.MULTILINE,
 )
 #: Run by commands of their own, and by no job of the public workflow.

@@ -153,7 +153,7 @@ def test_features_of_the_development_container_are_named_by_a_whole_version() ->
 
 def test_a_deployment_gets_sources_alone_and_no_package_that_lies_among_them() -> None:
     """A wheel that pip left in a folder would go to Azure with it."""
-    folders = ("fence", "functions", "shared")
+    folders = ("confined", "functions", "shared")
     files = [path for top in folders for path in (ROOT / top).rglob("*") if path.is_file()]
     others = {path.name for path in files if path.suffix not in (".py", ".sh", ".typed", ".pyc")}
 

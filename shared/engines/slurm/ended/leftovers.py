@@ -15,8 +15,8 @@ from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import fields
 from shared.engines.slurm.jobs import SlurmJobs
+from shared.engines.slurm.translation import has_ended
 from shared.engines.slurm.wire.client import SlurmClient
-from shared.engines.slurm.words import has_ended
 
 #: The most such jobs at once, and minutes for each.
 _JOBS, _MINUTES = 16, 30

@@ -20,9 +20,9 @@ from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
+from shared.engines.slurm.translation import observation, state_of
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy, copy_of, exit_object
-from shared.engines.slurm.words import observation, state_of
 
 
 class EndSources:

@@ -11,7 +11,7 @@ import pytest_asyncio
 from azure.storage.blob import StandardBlobTier
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
-from fence.removal import remove
+from confined.removal import remove
 from local.azurite import KEY
 from local.mirror import Mirror, MirrorError
 from tests.deep import make_deep

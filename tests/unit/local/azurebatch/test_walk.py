@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fence import Entry, Fence
-from fence.way import Refused
+from confined import Confined, Entry
+from confined.way import Refused
 from local.azurebatch.api.files import _walk
 
 
@@ -17,13 +17,13 @@ def test_a_folder_that_cannot_be_listed_hides_no_other(
     for name in ("full", "open"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").touch()
-    entries = Fence.entries
+    entries = Confined.entries
 
-    def refused(fence: Fence, path: str = ".") -> list[Entry]:
+    def refused(confined: Confined, path: str = ".") -> list[Entry]:
         if path == "full":
             raise Refused("the directory has more than 100,000 entries")
-        return entries(fence, path)
+        return entries(confined, path)
 
-    monkeypatch.setattr(Fence, "entries", refused)
-    with Fence.from_root(tmp_path) as root:
+    monkeypatch.setattr(Confined, "entries", refused)
+    with Confined.from_root(tmp_path) as root:
         assert [name for name, _ in _walk(root, "", deep=True)] == ["full", "open", "open/file"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fence.way import Refused
+from confined.way import Refused
 from local.nodes.machine import Directories
 from local.nodes.mounts import _directory_inside
 from local.nodes.output_directory import make_directory

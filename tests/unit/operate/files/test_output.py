@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fence.names import Names
+from confined.names import Names
 from shared.core.engine import FileChunk, OutputFile
 from shared.core.errors import Misuse, Rejected
 from shared.core.job import Job, JobState

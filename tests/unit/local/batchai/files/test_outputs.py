@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fence.names import Names
+from confined.names import Names
 from local.batchai.files.outputs import Downloads, Page, listing
 from local.batchai.launch.layout import segment
 from local.batchai.state.errors import ArmError

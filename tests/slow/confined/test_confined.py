@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fence.removal import remove
+from confined.removal import remove
 from tests.deep import make_deep
-from tests.unit.fence.test_fence import read
+from tests.unit.confined.test_confined import read
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fence.removal import remove
+from confined.removal import remove
 from shared.engines.node import files
 from tests.deep import make_deep
 

@@ -10,8 +10,8 @@ from typing import Any
 from shared.core.engine import Observation, Why
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
-from shared.engines.kubernetes.words.conditions import condition
-from shared.engines.kubernetes.words.ends import ended
+from shared.engines.kubernetes.translation.conditions import condition
+from shared.engines.kubernetes.translation.ends import ended
 from shared.engines.recorded import recorded
 
 _S, _R = JobState, Reason

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.engines.kubernetes.words.waits import events_wait, pods_wait, queue_waits
-from tests.unit.engines.kubernetes.words.cluster import mark, pod
+from shared.engines.kubernetes.translation.waits import events_wait, pods_wait, queue_waits
+from tests.unit.engines.kubernetes.translation.cluster import mark, pod
 
 
 def unscheduled(message: str, reason: str = "Unschedulable") -> Any:

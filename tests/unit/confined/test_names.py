@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fence.names import Names
+from confined.names import Names
 from tests.doubles.scans import count_scans
 
 #: Nanoseconds; long after the directories of these tests were changed.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import fence
-from fence import Fence
-from fence.names import Names
-from fence.way import Refused
+import confined
+from confined import Confined
+from confined.names import Names
+from confined.way import Refused
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def opened() -> int:
 
 
 def read(root: Path, path: str, name: str = "", *, links: bool = True) -> str:
-    with Fence.from_root(root, name) as held, held.file(path, links=links) as file:
+    with Confined.from_root(root, name) as held, held.file(path, links=links) as file:
         return file.read().decode()
 
 
@@ -122,7 +122,7 @@ def test_hard_names_are_names(root: Path, name: str) -> None:
     (root / "link").symlink_to(name)
 
     assert read(root, name) == read(root, "link") == "hard"
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         assert name in {entry.name for entry in held.entries()}
 
 
@@ -146,7 +146,7 @@ def test_special_files_are_refused_and_listed_as_what_they_are(
 
     with pytest.raises(Refused):
         read(root, "special")
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         (special,) = [entry for entry in held.entries() if entry.name != "a"]
     assert special.kind == ("link" if kind.startswith("link") else kind)
 
@@ -158,7 +158,7 @@ def test_a_directory_is_no_file_and_a_file_no_directory(root: Path) -> None:
     for path in ("a/b/f/", "a/b/f/.", "a/b/f/g", "a/b/f/.."):
         with pytest.raises(NotADirectoryError):
             read(root, path)
-    with Fence.from_root(root) as held, pytest.raises(NotADirectoryError):
+    with Confined.from_root(root) as held, pytest.raises(NotADirectoryError):
         held.directory("a/b/f")
     with pytest.raises(FileNotFoundError):
         read(root, "a/none/f")
@@ -178,7 +178,7 @@ def test_what_is_swapped_between_look_and_open_is_not_followed(
             (root / swapped).symlink_to(root.parent / path if path != "a" else root.parent)
         return real(path, flags, *more, dir_fd=dir_fd)
 
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         monkeypatch.setattr(os, "open", late)
         with pytest.raises(OSError, match=r"link|Not a directory"):
             held.file("a/b/f")
@@ -186,7 +186,7 @@ def test_what_is_swapped_between_look_and_open_is_not_followed(
 
 
 def test_a_directory_that_is_moved_while_it_is_held_is_still_the_same(root: Path) -> None:
-    with Fence.from_root(root) as held, held.directory("a") as inner:
+    with Confined.from_root(root) as held, held.directory("a") as inner:
         (root / "a").rename(root / "moved")
         (root / "a").symlink_to(root.parent)
 
@@ -197,7 +197,7 @@ def test_a_directory_that_is_moved_while_it_is_held_is_still_the_same(root: Path
 def test_a_directory_below_is_a_root_of_its_own(root: Path) -> None:
     (root / "a/out").symlink_to("../a/b")
     (root / "a/in").symlink_to("b")
-    with Fence.from_root(root) as held, held.directory("a") as inner:
+    with Confined.from_root(root) as held, held.directory("a") as inner:
         assert [(entry.name, entry.kind) for entry in inner.entries()] == [
             ("b", "directory"),
             ("in", "directory"),
@@ -209,7 +209,7 @@ def test_a_directory_below_is_a_root_of_its_own(root: Path) -> None:
 
 def test_a_file_can_be_changed_but_not_through_a_link_that_leads_out(root: Path) -> None:
     (root / "out").symlink_to("../f")
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         with held.file("a/b/f", write=True) as file:
             file.write(b"INS")
         with pytest.raises(Refused):
@@ -222,7 +222,7 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
     (root / "loop").symlink_to("loop")
     (root / "out").symlink_to("/etc/passwd")
     before = opened()
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         held.entries()
         for path in ("loop", "out", "a", "a/b/f/x", "none", "../x"):
             with pytest.raises(OSError, match=r"\w"):
@@ -235,11 +235,11 @@ def test_no_descriptor_is_left_open(root: Path) -> None:
 def test_links_in_a_directory_are_looked_at_as_long_as_it_takes_no_more_than_a_moment(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fence, "_LISTED", 600)
+    monkeypatch.setattr(confined, "_LISTED", 600)
     for number in range(300):
         (root / f"l{number:03}").symlink_to("a/b/f")
 
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         kinds = [entry.kind for entry in held.entries() if entry.name != "a"]
         # Those that are left are as good as before, one at a time.
         assert read(root, "l299") == "inside"
@@ -256,10 +256,10 @@ def test_a_component_that_leads_nowhere_counts_as_well(root: Path, target: str) 
 
 
 def test_a_directory_with_too_many_entries_is_not_listed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "_ENTRIES", 3)
+    monkeypatch.setattr(confined, "_ENTRIES", 3)
     for name in "bc":
         (root / name).touch()
-    with Fence.from_root(root) as held:
+    with Confined.from_root(root) as held:
         assert len(held.entries()) == 3
         (root / "d").touch()
         with pytest.raises(Refused, match="more than 3 entries"):

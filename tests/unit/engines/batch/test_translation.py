@@ -12,7 +12,7 @@ from shared.core.facts import combined_facts
 from shared.core.job import JobState, Reason
 from shared.engines.batch.pools import view, why
 from shared.engines.batch.scaling import Demand, demand, formula
-from shared.engines.batch.words import observation
+from shared.engines.batch.translation import observation
 from tests.unit.engines.batch.service import CLUSTER
 
 _S, _R = JobState, Reason

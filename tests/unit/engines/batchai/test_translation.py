@@ -14,7 +14,7 @@ from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
-from shared.engines.batchai.words import observation, output_file, token_of
+from shared.engines.batchai.translation import observation, output_file, token_of
 
 
 def _job(state: str | None, **info: Any) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from shared.engines.recorded import recorded
 from shared.engines.records import Records
 from shared.engines.slurm.copies import judge
 from shared.engines.slurm.nodes import view
+from shared.engines.slurm.translation import observation
 from shared.engines.slurm.wire.dialect import DIALECTS, Copy, comment, copy_of
-from shared.engines.slurm.words import observation
 from tests.unit.engines.slurm.launch_plans import CLUSTER
 
 OLD, NEW = DIALECTS[-1], DIALECTS[0]

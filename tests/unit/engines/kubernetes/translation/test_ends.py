@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from shared.core.job import JobState, Reason
-from shared.engines.kubernetes.words.ends import ended
-from tests.unit.engines.kubernetes.words.cluster import job, mark, pod, stopped
+from shared.engines.kubernetes.translation.ends import ended
+from tests.unit.engines.kubernetes.translation.cluster import job, mark, pod, stopped
 
 _RULE = "Container main for pod default/a-0-x failed with exit code {} matching FailJob rule at index 1"
 _EVICTION = "Pod default/a-0-x has condition DisruptionTarget matching FailJob rule at index 0"

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, Self
 
-from fence.names import Names
-from fence.way import PASS, SAFE, Refused, Way, checked
+from confined.names import Names
+from confined.way import PASS, SAFE, Refused, Way, checked
 
 #: Links on one way, as many as Linux follows; and components with those of the links.
 _LINKS, _STEPS = 40, 4096
@@ -55,7 +55,7 @@ class Entry:
 class Parent(NamedTuple):
     """The directory of a path, and the path's last name."""
 
-    folder: Fence
+    folder: Confined
     name: str
 
 
@@ -81,7 +81,7 @@ class Listing(NamedTuple):
     more: bool
 
 
-class Fence:
+class Confined:
     """A directory, held open. `display` is its path for those who make absolute links to what is below it.
 
     Paths are relative, with slashes. All methods raise OSError; Refused is one.
@@ -96,7 +96,7 @@ class Fence:
         return cls(os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), display)
 
     @classmethod
-    def real(cls, path: Path) -> Fence:
+    def real(cls, path: Path) -> Confined:
         """A directory by its real path: no link may stand anywhere in it."""
         with cls.from_root("/") as top:
             return top.directory(str(path), links=False)
@@ -107,15 +107,15 @@ class Fence:
     def __exit__(self, *_: object) -> None:
         os.close(self.fd)
 
-    def directory(self, path: str, *, links: bool = True, display: str = "") -> Fence:
+    def directory(self, path: str, *, links: bool = True, display: str = "") -> Confined:
         """A directory below as a root of its own. Without `links`, none may stand on the way."""
         fd, _ = self._walk(path, PASS, links=links)
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             os.close(fd)
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        return Fence(fd, display)
+        return Confined(fd, display)
 
-    def make_directory(self, path: str) -> Fence:
+    def make_directory(self, path: str) -> Confined:
         """A directory below, made with those above it where there is none. No link may stand on the way."""
         folder = self.directory(".")
         for name in filter(None, path.split("/")):

@@ -9,7 +9,7 @@ from typing import Any
 from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
-from shared.engines.kubernetes.words.conditions import condition
+from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
 
 _S, _R = JobState, Reason

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.core.engine import NEVER, Why
-from shared.engines.kubernetes.words.conditions import condition, conditions
+from shared.engines.kubernetes.translation.conditions import condition, conditions
 
 Objects = Sequence[Mapping[str, Any]]
 
