@@ -94,9 +94,10 @@ submit swept/sweep.json --json => SWEEP
 sweep show SWEEP
 sweep show SWEEP --json
 jobs --sweep SWEEP
-sweep cancel SWEEP
+wait last
 sweep show SWEEP --best loss
 sweep show SWEEP --best loss --max --json
+sweep cancel SWEEP
 data put DATA --to walk --json
 data ls walk
 data ls walk --tree --json --utc
