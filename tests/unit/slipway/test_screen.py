@@ -17,7 +17,7 @@ from slipway.terminal import harmless
 ROOT = Path(__file__).resolve().parents[3]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
 #: into a pipe), what clears the screen for `jobs --watch`, and the question after a Ctrl-C.
-BY_THEMSELVES = {"rules.py", "screen.py", "show.py", "listing.py", "ending.py"}
+BY_THEMSELVES = {"screen.py", "show.py", "listing.py", "ending.py"}
 
 
 def written(*lines: Line, terminal: bool) -> str:
