@@ -112,7 +112,7 @@ def _named(document: Mapping[str, Any], kind: str, member: str, name: Any, place
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(member), dict):
             return dict(entry[member])
-    raise Misconfigured(f"{place}: {kind} lacks {name!r}: {_PRINT}")
+    raise Misconfigured(f"{place}: {kind} does not list {name!r}: {_PRINT}")
 
 
 def _refuse_commands(user: Mapping[str, Any], place: str) -> None:

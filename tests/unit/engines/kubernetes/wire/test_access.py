@@ -55,9 +55,9 @@ def test_a_kubeconfig_may_have_a_certificate_or_no_user_at_all() -> None:
     [
         ("apiVersion: v1", "kubectl config view"),
         ({}, "current-context"),
-        (kubeconfig(contexts=[]), "contexts lacks 'c'"),
-        (kubeconfig(clusters=None), "clusters lacks 'k'"),
-        (kubeconfig(users=[{"name": "u"}]), "users lacks 'u'"),
+        (kubeconfig(contexts=[]), "contexts does not list 'c'"),
+        (kubeconfig(clusters=None), "clusters does not list 'k'"),
+        (kubeconfig(users=[{"name": "u"}]), "users does not list 'u'"),
         (kubeconfig({"server": "http://host"}), "use https"),
         (kubeconfig({"server": "host:6443"}), "address of an API server"),
         (kubeconfig({"server": "https://[::1"}), "address of an API server"),
