@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -166,6 +167,7 @@ async def get_trail(req: func.HttpRequest) -> Reply[Trail]:
 @operation(blueprint, "GET", "openapi.json", answers={200: BYTES})
 async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
     """Get the OpenAPI 3.1 document of this API."""
-    from functions.openapi.document import text
+    from functions.openapi import document
 
-    return func.HttpResponse(text(), status_code=200, mimetype="application/json", headers=HEADERS)
+    text = await asyncio.to_thread(document.text)  # the first time it builds the models of all answers
+    return func.HttpResponse(text, status_code=200, mimetype="application/json", headers=HEADERS)

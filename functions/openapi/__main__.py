@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import function_app  # noqa: F401 - its modules declare the operations
 from functions.openapi.outline import outline
 from functions.openapi.shapes import shapes
 from functions.openapi.typescript import typescript

@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 document of the HTTP API, made from the declarations of its operations.
 
-`python -m functions.openapi.document` prints it.
+They are those of the modules that were imported before. `python -m functions.openapi.document` prints all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-import function_app  # noqa: F401 - its modules declare the operations
 from functions.openapi.elements import OPERATIONS, UNLESS_SAME, Body, Content, Operation, Parameter, Raw
 from functions.problem import TITLES
 from shared import __version__
@@ -203,5 +202,7 @@ def answer_types() -> Mapping[str, type[Answer]]:
 
 if __name__ == "__main__":
     import sys
+
+    import function_app  # noqa: F401 - its modules declare the operations
 
     sys.stdout.write(text())

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from playwright.async_api import Page, Route
 
+import function_app  # noqa: F401 - its modules declare the operations
 from functions.openapi.document import document
 
 SCRIPT = "<img src=x onerror=alert(1)>"
