@@ -206,7 +206,7 @@ async def get_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
     return answer(summary(stored.sweep))
 
 
-@operation(blueprint, "POST", "sweeps/{id}/cancel", statuses=(202, 200), refused=(404, 415))
+@operation(blueprint, "POST", "sweeps/{id}/cancel", statuses=(202, 200), refused=(404,))
 async def cancel_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
     """Cancel all jobs of a sweep.
 

@@ -6,14 +6,21 @@ The host replaces %NAME% only where the setting exists, so defaults are filled i
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import azure.functions as func
 
 from shared.setting_table.rows import SETTINGS
 
 
-def _setting(name: str) -> str:
-    return os.environ.get(name) or SETTINGS[name].default
+def auth_level(values: Mapping[str, str]) -> func.AuthLevel:
+    """With Entra the app checks tokens itself, and the host asks for no key."""
+    return func.AuthLevel.ANONYMOUS if _setting("SLIPWAY_TENANT", values) else func.AuthLevel.FUNCTION
+
+
+def _setting(name: str, values: Mapping[str, str] = os.environ) -> str:
+    """As `Settings` reads it: what is blank is not set."""
+    return values.get(name, "").strip() or SETTINGS[name].default
 
 
 CONNECTION = "SLIPWAY_STORAGE"
@@ -27,7 +34,6 @@ SOURCE = (
     if _setting("SLIPWAY_BLOB_SOURCE").lower() == "logsandcontainerscan"
     else func.BlobSource.EVENT_GRID
 )
-#: With Entra the app checks tokens itself, and the host asks for no key.
-AUTH = func.AuthLevel.ANONYMOUS if _setting("SLIPWAY_TENANT") else func.AuthLevel.FUNCTION
+AUTH = auth_level(os.environ)
 #: Of each queue trigger: members of a JSON text would replace the queue's own id, times and tries.
 BYTES = func.DataType.BINARY

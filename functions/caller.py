@@ -10,7 +10,7 @@ from functions.process import ports
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse
 
-#: Set by `api_route` before a handler runs.
+#: Set by `operation` before a handler runs.
 _caller: ContextVar[Caller] = ContextVar("caller")
 
 

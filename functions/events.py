@@ -12,7 +12,7 @@ from functions.openapi.elements import RECEIVER
 from functions.openapi.operation import operation
 from functions.problem import Reply, answer, body_of
 from functions.process import ports
-from shared.core.caller import ADMIN
+from shared.core.caller import ADMIN, SUBMIT
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
@@ -53,7 +53,14 @@ async def redeliver_job(req: func.HttpRequest) -> Reply[Redelivered]:
     return answer(Redelivered(events=tuple(notice.event_id for notice in again)), 202)
 
 
-@operation(blueprint, "POST", "events/{id}/redeliver", statuses=(202,), refused=(404, 409, 410))
+@operation(
+    blueprint,
+    "POST",
+    "events/{id}/redeliver",
+    needs=SUBMIT,
+    statuses=(202,),
+    refused=(404, 409, 410),
+)
 async def redeliver_event(req: func.HttpRequest) -> Reply[Redelivered]:
     """Send one event again.
 

@@ -9,7 +9,8 @@ _HEAD = """# The operations of the API
 This page is generated: `python -m functions.openapi`. [The HTTP API](api.md) says what holds for all calls;
 `GET /api/openapi.json` describes each parameter and member. A call may also be refused with 400, 401, 403,
 500, 502 and 503, one that is not a `GET` with 415, and one with a body with 411. The role `Jobs.Admin`
-includes the others.
+includes the others; a call without a role is open to callers with any, and what they may see or change
+follows from the job.
 
 | call | query | role | answer | refused | what it does |
 |---|---|---|---|---|---|

@@ -54,6 +54,10 @@ class Quota(Answer):
     """Of a month."""
     job_cost: float | None = None
     """Of a single job, at its longest permitted run."""
+    lends: bool | None = None
+    """Whether jobs of other teams may use what of it is idle."""
+    borrows: bool | None = None
+    """Whether the team's jobs may use what is idle of others' quotas."""
 
 
 class TeamShare(Answer):

@@ -70,7 +70,7 @@ class Policy:
     report_patience: float = 10.0
     inventory_window: timedelta = field(metadata=_setting("SLIPWAY_INVENTORY_DAYS"))
     drop_patience: float = 60.0
-    #: how long a finished record stays in the table; none: for good
+    #: how long a finished record stays in the table; 0: for good
     retention: timedelta
     archive_batch: int = 100
     archive_deadline: float = 120.0

@@ -49,7 +49,6 @@ class Accepted:
     notes: tuple[str, ...] = ()
 
 
-@timed("slipway.accept")
 async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
@@ -58,6 +57,7 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     return await record(ports, await draft_of(ports, candidate))
 
 
+@timed("slipway.accept")
 async def record(ports: Ports, draft: Draft) -> Accepted:
     """The same for a draft."""
     candidate, prepared = draft.candidate, draft.prepared

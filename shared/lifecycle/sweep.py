@@ -142,7 +142,7 @@ async def _submit(ports: Ports, loaded: Loaded) -> int:
 
 
 async def _submit_one(ports: Ports, row: Active, world: World, ended: list[Job]) -> None:
-    """Judge the record of a job, as its row was, and submit it. If it ends by that, it is added to `ended`.
+    """Judge the record of a job, as its row was, and submit it; what ends by that is added to `ended`.
 
     The pass may take a while, so it is asked once more whether submissions are paused.
     """

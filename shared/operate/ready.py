@@ -13,7 +13,7 @@ from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Ports
 from shared.core.trouble import lately
 from shared.operate.writable import unwritable
-from shared.setting_table.functions_off import NEEDED, SWEEP
+from shared.setting_table.functions_off import EXPECTED, NEEDED, SWEEP
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ async def _probe(ports: Ports) -> Ready:
     refusing = await unwritable(ports) if storage else ()
     stopped = storage and await _answers(ports, "the pause row", _is_paused(ports))
     for name, why in ports.functions_off.items():
-        if ports.troubles.report("settings", f"function {name}", why):
+        if name in EXPECTED and ports.troubles.report("settings", f"function {name}", why):
             log.error("not all functions run: %s", why)
     wrong = ports.troubles.counts()
     if storage:

@@ -49,7 +49,7 @@ BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: an application setting, which is an environment variable. Its default stands only here."""
+    """One setting: an application setting, which is an environment variable."""
 
     #: its heading in the documentation, a name of `slipway.settings_page.GROUPS`
     group: str

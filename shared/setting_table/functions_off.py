@@ -15,6 +15,8 @@ BY_EVENT = (
 )
 #: The trigger of blobs, which works only where the host may scan a container or is sent events itself.
 DROP = "accept_drop"
+#: Those whose absence is a mistake; an operator may switch off others, such as the page.
+EXPECTED = (*BY_EVENT, DROP)
 _SCANS, _FLEX = "logsandcontainerscan", "flexconsumption"
 _YES = ("true", "1")
 #: The host's own setting for a function, also in the form that Linux takes.
@@ -22,9 +24,9 @@ _DISABLED = re.compile(r"AzureWebJobs([._])(\w+)\1Disabled", re.ASCII | re.IGNOR
 
 
 def functions_off(values: Mapping[str, str]) -> dict[str, str]:
-    """Each function that has to run, and does not → the setting that is the cause, with the remedy.
+    """Each function that the host does not run → the setting that is the cause, with the remedy.
 
-    The names of functions are those of settings, which no list has to repeat.
+    Not `accept_drop`, where drops come by the queue.
     """
     settings = {name.lower(): text.strip().lower() for name, text in values.items()}
     scans = settings.get("slipway_blob_source") == _SCANS

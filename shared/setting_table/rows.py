@@ -15,7 +15,7 @@ from shared.setting_table import LARGEST, LONGEST_DAYS, Bounds, Setting
 _ONE_AT_LEAST = Bounds(1, LARGEST)
 #: The number of a shard has three digits in the keys of the table.
 _SHARDS = Bounds(1, 1_000)
-#: An entity of the ledger holds 1 MiB, as UTF-16, and more than the document (`intake/deployment_limits`).
+#: An entity of the ledger holds 1 MiB, as UTF-16, and more than the document (`deployment_limits`).
 _DOCUMENT_BYTES = Bounds(1, 500_000)
 #: An event keeps the addresses and the tries of all its receivers in one entity.
 _RECEIVERS = Bounds(0, 50)
@@ -23,12 +23,12 @@ _RECEIVERS = Bounds(0, 50)
 _IDLE, _GRACE = Bounds(0, 10_080), Bounds(5, 1_440)
 #: Jobs of a few seconds at least; with a limit of zero no job would be valid.
 _WALL_CLOCK, _HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
-#: The format's own defaults are named in the rows, not repeated.
+#: The longest job that the format permits by default, in hours.
 _LONGEST = f"{Limits.max_wall_clock / timedelta(hours=1):g}"
 
 
 def _idle_flaw(minutes: float) -> str:
-    """Nodes report once in a quarter of a minute, and seldomer the longer a job runs."""
+    """Why a time is too short to tell an idle job; nodes report every 15 s, later less often."""
     flaw = "a job that loads its data would be warned; write 10 or more, or 0 for never"
     return flaw if 0 < minutes < 10 else ""
 

@@ -24,7 +24,7 @@ from shared.setting_table.crontab import crontab_flaw
 #: Kinds without white space around them, such as the line break of a file. The host reads others by itself.
 _STRIPPED = ("text", "address")
 #: What people write; Python takes more, such as 1_000 and digits of other scripts.
-_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)

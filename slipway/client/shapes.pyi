@@ -473,6 +473,8 @@ class Quota(TypedDict):
     gpuHours: NotRequired[float]
     budget: NotRequired[float]
     jobCost: NotRequired[float]
+    lends: NotRequired[bool]
+    borrows: NotRequired[bool]
 
 class TeamShare(TypedDict):
     name: str

@@ -712,6 +712,10 @@ export type Quota = {
   budget?: number;
   /** Of a single job, at its longest permitted run. */
   jobCost?: number;
+  /** Whether jobs of other teams may use what of it is idle. */
+  lends?: boolean;
+  /** Whether the team's jobs may use what is idle of others' quotas. */
+  borrows?: boolean;
 };
 
 /** A team, its quota, and its use. */

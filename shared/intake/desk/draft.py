@@ -1,6 +1,6 @@
 """desk: from what a door has to a draft, which is recorded, explained or only judged. Writes nothing.
 
-Every door comes here, and leaves all of this to it: so no door can forget a step.
+Every door comes here, and leaves all of this to it.
 """
 
 from __future__ import annotations

@@ -125,6 +125,7 @@ def _beside_template(template: Blob, blobs: Sequence[Blob], pattern: str, *, dee
     What does not match is a helper where folders below use the template; elsewhere it may be the script.
     """
     names = [PurePosixPath(blob.name).name for blob in blobs if blob.name != template.name]
+    names = [name for name in names if name != ENVELOPE_FILE]
     if scripts := [name for name in names if fnmatch.fnmatchcase(name, pattern)]:
         place = f"{parent(template.name)}{PurePosixPath(scripts[0]).stem}/{scripts[0]}"
         remedy = f"put the script into a folder below, for example {place}"
@@ -135,10 +136,10 @@ def _beside_template(template: Blob, blobs: Sequence[Blob], pattern: str, *, dee
     shown = scripts or names
     others = f"{len(shown) - 1} others" if len(shown) > 2 else (*shown, "")[1]
     which = f"{shown[0]} and {others} do" if others else f"{shown[0]} does"
-    it, wish = "them" if others else "it", "" if scripts else f"that match {pattern!r} "
+    it, condition = "them" if others else "it", "" if scripts else f" that match {pattern!r}"
     waits = (
-        f"{which} not run: {template.name} beside {it} is a template, which runs scripts {wish}of the "
-        f"folders below, never itself; {remedy}, or name it in job.json in place of <SLIPWAY_SCRIPT>"
+        f"{which} not run: {template.name} beside {it} is a template, which runs scripts of the folders "
+        f"below{condition}, never itself; {remedy}, or name it in job.json in place of <SLIPWAY_SCRIPT>"
     )
     return Plans(waits=waits, of_template=True)
 

@@ -85,7 +85,7 @@ class Plans:
 
     runs: tuple[Plan, ...] = ()
     waits: str = ""
-    #: whether it waits as the folder of a template, beside which scripts lie that it runs in folders below
+    #: whether it waits as the folder of a template, beside which files lie that do not run in folders below
     of_template: bool = False
     #: the blobs that keep it from running because they cannot be read
     archived: tuple[Blob, ...] = ()

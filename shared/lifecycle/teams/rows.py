@@ -133,7 +133,7 @@ async def _released(ports: Ports, use: TeamUse, of_pass: PassJobs) -> TeamUse:
 async def without_ends(ports: Ports, use: TeamUse, named: Collection[str]) -> TeamUse:
     """The record after the ends of those of the jobs that have ended.
 
-    A job that does not exist, as after a table was restored in part, never ends, which would free its claim.
+    A job that does not exist, as after a table was restored in part, never ends: nothing else frees a claim.
     """
     ended, absent = await outcomes_of(ports, named)
     return use.after_ends(ended).without_absent(absent)

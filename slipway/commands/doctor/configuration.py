@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.setting_table.functions_off import functions_off
+from shared.setting_table.functions_off import EXPECTED, functions_off
 from shared.settings import TABLE, Settings
 from slipway.client.profiles import file_of, read_profiles
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, private, warn
@@ -94,8 +94,9 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
         for name, near in settings.unknown().items()
     ]
     faults = ConfiguredEngines(settings).faults()
+    off = functions_off(settings.values)
     return [
-        *(fail("settings", why) for why in functions_off(settings.values).values()),
+        *((fail if name in EXPECTED else warn)("settings", why) for name, why in off.items()),
         *unknown,
         *(fail("settings", f"no job can run on {name}: {why}") for name, why in faults.items()),
     ]

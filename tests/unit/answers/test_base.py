@@ -15,7 +15,9 @@ from shared.answers.base import Answer
 from shared.answers.events import EventDelivery, JobEvent
 from shared.answers.job import JobDetail, JobLine
 from shared.answers.job_sweep import SweepDetail
+from shared.answers.teams import Quota
 from shared.core.states import JobState
+from shared.core.teams import document
 
 MODULES = [
     importlib.import_module(f"shared.answers.{module.name}")
@@ -92,3 +94,7 @@ def test_the_tries_of_a_delivery_have_the_names_that_the_wire_has_always_had() -
 
     assert (delivery.try_count, delivery.tries[0].detail) == (1, "5xx")
     assert set(schema(EventDelivery)["properties"]) == {*wire, "next"}
+
+
+def test_a_quota_is_shown_with_every_member_that_the_document_of_teams_may_give_it() -> None:
+    assert [name for name in document.Quota.model_fields if name not in Quota.model_fields] == []

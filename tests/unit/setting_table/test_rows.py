@@ -81,6 +81,11 @@ def test_white_space_around_a_text_is_no_part_of_it(name: str) -> None:
     assert Settings({name: " \n"}).text(name) == TABLE[name].default
 
 
+@pytest.mark.parametrize(("text", "number"), [(".5", 0.5), ("5.", 5), ("+1e1", 10), (" 2 ", 2)])
+def test_a_number_is_read_in_the_ways_that_people_write_it(text: str, number: float) -> None:
+    assert Settings({"SLIPWAY_SETTLE_SECONDS": text}).seconds("SLIPWAY_SETTLE_SECONDS") == number
+
+
 def test_a_connection_string_and_a_cluster_may_come_with_a_line_break() -> None:
     settings = {"SLIPWAY_STORAGE": f"{CONNECTION}\n", "SLIPWAY_CLUSTERS": '{"a": {"engine": "batchai"}}'}
 

@@ -201,6 +201,15 @@ async def test_a_script_that_its_template_does_not_ask_for_is_said_until_the_cau
     assert "digits/waiting.json" not in world.drops.answers
 
 
+async def test_a_template_and_its_envelope_wait_for_folders_below_in_silence(world: World) -> None:
+    world.drops.upload("digits/job.json", TEMPLATE)
+    world.drops.upload("digits/slipway.json", b"{}")
+    world.pass_time(120)
+
+    assert (await inventory(world.ports)).waiting == 0
+    assert "digits/waiting.json" not in world.drops.answers
+
+
 async def test_several_scripts_under_a_template_without_pattern_are_a_question_to_the_person(
     world: World,
 ) -> None:
