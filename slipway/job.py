@@ -1,7 +1,5 @@
 """A job in Python, asynchronous."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -167,7 +165,7 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return _detail(await api.cancel(self.id))
 
-    async def _end(self, api: Service, seconds: float | None) -> shapes.JobDetail:
+    async def _end(self, api: Service, seconds: float | None) -> "shapes.JobDetail":
         async with time_limit(seconds, self.id):
             record = await api.job(self.id)
             while record["state"] not in ENDED:

@@ -85,7 +85,7 @@ RULES = (
     Rule(_SITE, "properties.siteConfig.minTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
     Rule(_SITE, "properties.siteConfig.scmMinTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
     Rule(_SITE, "identity.type", ("UserAssigned",), "the app's identity is the one with roles"),
-    Rule(_SITE, "properties.keyVaultReferenceIdentity", ("identityId",), "the app lacks another identity"),
+    Rule(_SITE, "properties.keyVaultReferenceIdentity", ("identityId",), "the app has one identity only"),
     Rule(_SITE, _PACKAGE, ("UserAssignedIdentity",), "the package is read with the app's identity"),
     Rule(f"{_SITE}/basicPublishingCredentialsPolicies", "properties.allow", ("false",), "no passwords"),
     Rule(_VAULT, "properties.enableRbacAuthorization", ("true",), "roles, no access policies"),

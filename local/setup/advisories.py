@@ -47,8 +47,8 @@ class NotAuditedError(Exception):
 
 def audit() -> Mapping[str, Any]:
     """The report of pip-audit on every pinned package. Raises NotAuditedError."""
+    command = ["--disable-pip", "--no-deps", "--requirement", str(_pinned()), "--format", "json"]
     try:
-        command = ["--disable-pip", "--no-deps", "--requirement", str(_pinned()), "--format", "json"]
         process = subprocess.run(
             [str(tool("pip-audit")), *command, "--progress-spinner", "off", "--timeout", "10"],
             cwd=ROOT,

@@ -27,7 +27,7 @@ def listed(groups: "Iterable[str]", venv: Path, out: "Path | None" = None) -> "t
     names = sorted(groups)
     file = out or LOGS / "{}.txt".format("-".join(names))
     argv = [str(venv / "bin" / "python"), "-m", "uv", "export", "--quiet", "--frozen", "--offline"]
-    argv += ["--no-config", "--no-header", "--no-annotate", "--no-python-downloads"]
+    argv += ["--no-config", "--no-cache", "--no-header", "--no-annotate", "--no-python-downloads"]
     argv += ["--python={}".format(venv / "bin" / "python"), f"--output-file={file}"]
     return file, argv + [f"--only-group={name}" for name in names]
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 from confined import Confined
-from confined.way import Refused
 from shared.engines.node.proof import Proof
-from shared.engines.proofs import LARGEST, last_of, parsed, read, record_of
-from shared.engines.runs import Record, is_folder
+from shared.engines.node.store import is_number
+from shared.engines.proofs import LARGEST, parsed, read, record_of
+from shared.engines.runs import UNPROVEN, Record, is_folder
 
 #: More turns than this are not looked at: jobs may have written any number.
 _TURNS = 200
@@ -40,19 +40,30 @@ class Attempt:
 
     def _last_turn(self) -> Mapping[str, Any]:
         """The last turn that is proven; if none is, the last one; empty before the first."""
-        turns = list[Mapping[str, Any]]()
-        with suppress(FileNotFoundError):
-            for number in range(1, _TURNS):
-                turns.append(self._object(f"turns/{number}"))
-        return last_of(turns)
+        last: Mapping[str, Any] = {}
+        for number in self._turns():
+            with suppress(FileNotFoundError):
+                turn = self._object(f"turns/{number}")
+                if UNPROVEN not in turn:
+                    return turn
+                last = last or turn
+        return last
+
+    def _turns(self) -> list[int]:
+        """The numbers of the turns, the newest first."""
+        try:
+            names = [entry.name for entry in self._files.entries("turns")]
+        except FileNotFoundError:
+            return []
+        return sorted((int(name) for name in names if is_number(name)), reverse=True)[:_TURNS]
 
     def _object(self, name: str) -> Mapping[str, Any]:
         try:
             text = self._load(name)
-        except (Refused, IsADirectoryError):
+        except (PermissionError, IsADirectoryError):  # refused, too
             if not self._proof.is_needed:
                 raise
-            text = b""  # what a job put in the place of a file
+            text = b""  # what a job put in the place of a file, or locked
         return read(self._proof, name, text)
 
     def _load(self, name: str) -> bytes:

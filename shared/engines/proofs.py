@@ -75,11 +75,6 @@ def read(proof: Proof, name: str, text: bytes) -> Mapping[str, Any]:
     return {UNPROVEN: True}
 
 
-def last_of(turns: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The last turn that is proven; if none is, the last one; empty if there is none."""
-    return next((one for one in reversed(turns) if UNPROVEN not in one), turns[-1] if turns else {})
-
-
 def record_of(last_turn: Mapping[str, Any], record: Record) -> Record:
     """The record of the run whose turn it was; only where its files are, without the proof of both."""
     if UNPROVEN not in last_turn and UNPROVEN not in record:

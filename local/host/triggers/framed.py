@@ -45,7 +45,7 @@ def framed(answer: web.Response, request: web.BaseRequest) -> web.Response:
     own, coding = answer.headers.get(_LENGTH), answer.headers.get(_CODING)
     if request.method == "HEAD" or answer.status in _BARE:
         return _without_body(answer, content, request)
-    if coding is not None:  # the body goes out as it is, and is none of this coding
+    if coding is not None:  # the body goes out as it is, and is not in this coding
         return Verbatim(answer, content, closes=not coding.lower().endswith("chunked"))
     if own is not None:
         return _of_length(answer, content, own)

@@ -9,7 +9,7 @@ import json
 import socket
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence
 from urllib.parse import quote, urlencode, urlsplit
 from xml.etree import ElementTree
 
@@ -188,9 +188,16 @@ class Blobs(Store):
         answer = self._container.call("HEAD", self._path(name), patience=0.0, accept=(404,))
         return answer.status != 404
 
-    def load(self, name: str) -> bytes:
+    def numbers_after(self, number: int) -> Iterator[int]:
+        """Those that follow one another: a job cannot write there, or remove one."""
+        while self.has(str(number + 1)):
+            number += 1
+            yield number
+
+    def load(self, name: str, waits: bool = True) -> bytes:
         """Read a blob. Raises OSError if the storage is away, because then its content is not known."""
-        answer = self._container.call("GET", self._path(name), accept=(404,))
+        patience = OUTAGE if waits else 0.0
+        answer = self._container.call("GET", self._path(name), patience=patience, accept=(404,))
         return answer.content if answer.status == 200 else b""
 
     def save(self, name: str, text: bytes, only_new: bool = False) -> None:

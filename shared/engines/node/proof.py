@@ -2,7 +2,8 @@
 
 An object is JSON. Its second line is the proof: HMAC-SHA256, by each key of the attempt, of the object's name
 within the attempt and of all lines after the proof. So what was written for one turn or run proves nothing
-under the name of another, and nothing can be added to it. No process of a job sees a key (`private`).
+under the name of another, and nothing can be added to it. No other job sees a key; of the job's own
+processes, none does outside an image that it made itself (`private`).
 """
 
 import hashlib

@@ -3,12 +3,21 @@
 An object is written whole or not at all; of several writers of the same new object, one succeeds.
 """
 
+import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
 from shared.engines.node.files import PRIVATE, Displaced, load, write
 from shared.engines.node.proof import Proof
+
+#: The name of a turn.
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+
+
+def is_number(name: str) -> bool:
+    """Whether it is a name of a turn."""
+    return _NUMBER.fullmatch(name) is not None
 
 
 class Store:
@@ -18,6 +27,8 @@ class Store:
     """
 
     name = ""
+    #: whether jobs can write there as well
+    is_open_to_jobs = False
 
     def __init__(self, proof: Proof) -> None:
         self.proof = proof
@@ -45,17 +56,27 @@ class Store:
         """
         raise NotImplementedError
 
-    def load(self, name: str) -> bytes:
-        """The text of an object; an empty one if there is none. Raises OSError if that is not known."""
+    def numbers_after(self, number: int) -> Iterator[int]:
+        """The numbers above that one that objects have as names, by checks that do not wait.
+
+        Raises OSError if that is not known.
+        """
+        raise NotImplementedError
+
+    def load(self, name: str, waits: bool = True) -> bytes:
+        """The text of an object; an empty one if there is none. Raises OSError if that is not known.
+
+        `waits`: until a storage that is away answers again.
+        """
         raise NotImplementedError
 
     def save(self, name: str, text: bytes, only_new: bool = False) -> None:
         """Write the text of an object in an existing store. Raises FileExistsError if `only_new` is set."""
         raise NotImplementedError
 
-    def read(self, name: str) -> Dict[str, Any]:
+    def read(self, name: str, waits: bool = True) -> Dict[str, Any]:
         """Read an object; an empty one if there is none that is proven. Raises OSError as `load` does."""
-        return self.proof.value(name, self.load(name))
+        return self.proof.value(name, self.load(name, waits))
 
     def write(self, name: str, value: Dict[str, Any]) -> None:
         """Write an object in an existing store, or replace one."""
@@ -76,6 +97,8 @@ class Store:
 
 class Directory(Store):
     """A directory on a file system that all nodes share."""
+
+    is_open_to_jobs = True
 
     def __init__(self, path: Path, proof: Optional[Proof] = None) -> None:
         super().__init__(proof or Proof())
@@ -108,7 +131,12 @@ class Directory(Store):
             return name in self.names()
         return False
 
-    def load(self, name: str) -> bytes:
+    def numbers_after(self, number: int) -> Iterator[int]:
+        """Those of its entries, also above one that a job removed."""
+        with suppress(FileNotFoundError):
+            yield from (int(name) for name in self.names() if is_number(name) and int(name) > number)
+
+    def load(self, name: str, waits: bool = True) -> bytes:
         """Read a file in it; what stands in the place of one is none."""
         with suppress(FileNotFoundError, NotADirectoryError, Displaced):
             return load(self._path / name)

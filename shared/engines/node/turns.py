@@ -5,13 +5,13 @@ network file system and in every container. So a run can end only while it still
 can follow an end. What bears the name of a turn without its proof is none: a job put it there.
 """
 
-import re
-from typing import Any, Dict, Tuple
+from itertools import islice
+from typing import Any, Dict, Iterable, Tuple
 
-from shared.engines.node.store import Store
+from shared.engines.node.store import Store, is_number
 
-#: The name of a turn.
-NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+#: Runs do not have so many turns; jobs may write there, and each is read.
+_MOST = 10_000
 
 
 class Turns:
@@ -26,35 +26,47 @@ class Turns:
             names = self._store.names()
         except FileNotFoundError:
             return 0, {}
-        for number in sorted((int(name) for name in names if NUMBER.fullmatch(name)), reverse=True):
-            content = self._read(number)
+        return self._newest(int(name) for name in names if is_number(name))
+
+    def has_after(self, number: int) -> bool:
+        """Whether a turn follows that one. Raises OSError if that is not known now."""
+        return self._newest(self._store.numbers_after(number), waits=False)[0] > 0
+
+    def add(self, number: int, value: Dict[str, Any]) -> int:
+        """Write a turn that follows the one of that number; returns its own, 0 if another process did.
+
+        Raises OSError if none can be written.
+        """
+        if self._store.is_open_to_jobs:  # one that follows may have any number
+            later, content = self._newest(self._store.numbers_after(number))
+            if content:
+                return later if content == value else 0
+        for following in range(number + 1, number + _MOST):
+            try:
+                self._store.add(str(following), value)
+            except FileExistsError:
+                content = self._read(following)
+                if content:
+                    return following if content == value else 0  # ours, if an answer was lost
+                if following == number + 1 and not self._store.has(str(following)):
+                    break  # something else stands in the place of the store
+            else:
+                return following
+        raise OSError(f"turn {following} of {self._store} cannot be written")
+
+    def _newest(self, numbers: Iterable[int], waits: bool = True) -> Tuple[int, Dict[str, Any]]:
+        """The last of these turns, and its content. Raises OSError for more names than runs have."""
+        newest_first = sorted(islice(numbers, _MOST), reverse=True)
+        if len(newest_first) == _MOST:
+            raise OSError(f"{self._store} has {_MOST} names of turns or more")
+        for number in newest_first:
+            content = self._read(number, waits)
             if content:
                 return number, content
         return 0, {}
 
-    def has_after(self, number: int) -> bool:
-        """Whether a turn follows that one. Raises OSError if that is not known."""
-        while self._store.has(str(number + 1)):
-            number += 1
-            if self._read(number):
-                return True
-        return False
-
-    def add(self, number: int, value: Dict[str, Any]) -> int:
-        """Write the turn that follows the one of that number; returns its own, 0 if another process did."""
-        while True:
-            number += 1
-            try:
-                self._store.add(str(number), value)
-            except FileExistsError:
-                content = self._read(number)
-                if content:
-                    return number if content == value else 0  # ours, if an answer was lost
-            else:
-                return number
-
-    def _read(self, number: int) -> Dict[str, Any]:
-        content = self._store.read(str(number))
+    def _read(self, number: int, waits: bool = True) -> Dict[str, Any]:
+        content = self._store.read(str(number), waits)
         if not content and not self._store.proof.is_needed:
             raise OSError(f"turn {number} of {self._store} cannot be read")  # it may be an end
         return content

@@ -82,7 +82,7 @@ async def test_members_see_and_managers_change_the_jobs_of_their_team(shared: Do
 
 
 async def test_a_caller_in_no_team_and_a_team_without_clusters_run_nothing(shared: Door, bearer: As) -> None:
-    for who, message in (("eve", "you are in no team"), ("sam", "may not use the cluster")):
+    for who, message in (("eve", "you are not in a team"), ("sam", "may not use the cluster")):
         status, body, _ = await shared.call("POST", "jobs", shell("true"), **bearer(who))
         assert status == 422
         assert message in body["errors"][0]["message"]

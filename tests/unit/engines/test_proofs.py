@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -252,3 +253,40 @@ def test_two_thousand_forged_turns_cost_a_run_its_time_and_nothing_else(shared: 
     with pytest.raises(Silent) as silent:
         shared.claim().take(["7", "1"])
     assert silent.value.code == 7
+
+
+@pytest.mark.parametrize("place", ["a file", "a dangling link", "a link to itself"])
+def test_a_store_of_turns_that_a_job_replaced_ends_the_run_and_is_not_tried_for_ever(
+    shared: Shared, place: str
+) -> None:
+    first, turns = _begun(shared), shared.attempt / "turns"
+    shutil.rmtree(turns)
+    if place == "a file":
+        turns.touch()
+    else:
+        turns.symlink_to("nowhere" if place == "a dangling link" else turns)
+
+    assert first.is_held()
+    with pytest.raises(OSError, match="turn"):
+        first.record(dict(FAILURE))
+
+
+async def test_a_turn_above_one_that_was_removed_is_seen_by_the_run_before_it_and_by_the_app(
+    shared: Shared,
+) -> None:
+    first = _begun(shared)
+    junk = shared.attempt / "turns/2"
+    junk.write_bytes(b"{}")
+    first.leave()
+    second = shared.claim()
+    second.take(["7", "0"])
+    junk.unlink()
+
+    assert not first.is_held()
+    with pytest.raises(Silent):
+        first.record(dict(SUCCESS))
+    second.record(dict(FAILURE))
+    (shared.attempt / "turns/1").unlink()
+    record = await shared.records().find(TARGET)
+    assert record is not None
+    assert (record["reason"], record["code"]) == ("user", 7)

@@ -13,8 +13,8 @@ from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
-from shared.engines.node.turns import NUMBER
-from shared.engines.proofs import LARGEST, last_of, read, record_of
+from shared.engines.node.store import is_number
+from shared.engines.proofs import LARGEST, read, record_of
 from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
 
@@ -142,13 +142,14 @@ class BlobRecords:
             one.removeprefix(prefix)
             async for one in self._access.container.list_blob_names(name_starts_with=prefix)
         ]
-        numbers = sorted((int(name) for name in names if NUMBER.fullmatch(name)), reverse=True)
-        turns = list[Mapping[str, Any]]()
+        numbers = sorted((int(name) for name in names if is_number(name)), reverse=True)
+        last: Mapping[str, Any] = {}
         for number in numbers[:_TURNS]:
-            turns.insert(0, await self._object(target, f"turns/{number}"))
-            if UNPROVEN not in turns[0]:
-                break
-        return last_of(turns)
+            turn = await self._object(target, f"turns/{number}")
+            if UNPROVEN not in turn:
+                return turn
+            last = last or turn
+        return last
 
     async def _object(self, target: Target, name: str) -> Mapping[str, Any]:
         """An object; empty if there is none, marked if it is not proven. Raises Busy for a damaged one."""

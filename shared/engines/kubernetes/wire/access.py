@@ -87,7 +87,7 @@ def in_cluster(folder: Path = IN_CLUSTER) -> Access:
     try:
         authority = (folder / "ca.crt").read_text(encoding="ascii")
     except (OSError, ValueError):
-        text = "this process runs in no pod of Kubernetes with a service account token"
+        text = "this process does not run in a pod of Kubernetes with a service account token"
         remedy = "give the cluster a kubeconfig, or set automountServiceAccountToken"
         raise Misconfigured(f"{text}: {remedy}") from None
     return Access(_SERVER, authority=authority, token_file=str(folder / "token"))

@@ -11,12 +11,13 @@ put() {
 add() {
   sign "$1" "$2"
   new_file "$1" "$slipway_signed" || return
-  if slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1) ||
-    [ "$(cat -- "$1" 2>/dev/null)" = "$slipway_signed" ]; then
+  if slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1); then
     rm -f -- "$slipway_new"
     return
   fi
   rm -f -- "$slipway_new"
+  text_of "$1"
+  [ "$slipway_content" != "$slipway_signed" ] || return 0
   case $slipway_trouble in
     *"ot supported" | *"ot permitted" | *"ot implemented")
       unready "The volume of $1 has no hard links, as over SMB. Jobs need NFS for \`shared\`, such as Azure Files by NFS"
@@ -51,6 +52,7 @@ last_turn() {
         slipway_last=$slipway_number
     done
     read_turn "$1/turns/$slipway_last"
+    [ -z "$slipway_unsure" ] || unready "sha256sum does not work"
     [ "$slipway_last" != 0 ] && [ -z "$turn_token" ] || return 0
     [ -n "$slipway_keys" ] || unready "turn $slipway_last of $1 cannot be read"  # it may be an end
     slipway_bound=$slipway_last
@@ -71,11 +73,12 @@ add_turn() {
 
 # Whether a turn follows the one of that number: ATTEMPT NUMBER.
 has_turn_after() {
-  slipway_next=$(($2 + 1))
-  while has_entry "$1/turns" "$slipway_next"; do
-    load "$1/turns/$slipway_next"
+  for slipway_file in "$1"/turns/*; do
+    slipway_number=${slipway_file##*/}
+    case $slipway_number in '' | 0* | *[!0-9]* | ??????????*) continue ;; esac
+    [ "$slipway_number" -gt "$2" ] || continue
+    load "$slipway_file"
     [ -z "$slipway_content" ] && [ -n "$slipway_keys" ] || return 0
-    slipway_next=$((slipway_next + 1))
   done
   return 1
 }

@@ -20,7 +20,7 @@ sign() {
   [ -n "$slipway_keys" ] && [ "$2" != "{}" ] || return 0
   slipway_codes=''
   for slipway_key in $slipway_keys; do
-    code "$1" "$slipway_key" "${2#??}"
+    code "$1" "$slipway_key" "${2#??}" || unready "sha256sum does not work"
     slipway_codes="$slipway_codes${slipway_codes:+ }$slipway_code_of"
   done
   slipway_signed="{
@@ -28,30 +28,38 @@ sign() {
 ${2#??}"
 }
 
-# What a file says, as slipway_content, without its proof; nothing of what lacks one, or is not there: PATH.
-load() {
+# The text of a file, as slipway_content, up to a size that none of ours has; nothing of a link or a pipe: PATH.
+text_of() {
   slipway_content=''
-  [ -f "$1" ] || return 0
-  slipway_content=$(cat -- "$1" 2>/dev/null)
+  [ -L "$1" ] || [ ! -f "$1" ] || slipway_content=$(dd bs=65536 count=16 <"$1" 2>/dev/null)
+}
+
+# What a file says, as slipway_content, without its proof; nothing of what lacks one, or is not there: PATH. Where
+# a proof cannot be computed now, slipway_unsure says so.
+load() {
+  slipway_unsure=''
+  text_of "$1"
   [ -n "$slipway_keys" ] || return 0
   slipway_lines=${slipway_content#??} slipway_content=''
   slipway_codes=${slipway_lines%%"$slipway_newline"*} slipway_lines=${slipway_lines#*"$slipway_newline"}
   case $slipway_codes in ' "proof": "'*'",') ;; *) return 0 ;; esac
   slipway_codes=${slipway_codes#' "proof": "'}
   for slipway_key in $slipway_keys; do
-    code "$1" "$slipway_key" "$slipway_lines"
+    code "$1" "$slipway_key" "$slipway_lines" || { slipway_unsure=yes && continue; }
     case " ${slipway_codes%'",'} " in *" $slipway_code_of "*) slipway_content="{
 $slipway_lines" ;; esac
   done
 }
 
-# HMAC-SHA256 of an object's name and lines, as slipway_code_of: PATH KEY LINES.
+# HMAC-SHA256 of an object's name and lines, as slipway_code_of: PATH KEY LINES. Fails where sha256sum does.
 code() {
   [ "$2" = "$slipway_padded" ] || pad "$2"
   slipway_code_of=$({ printf "$slipway_inner" && printf '%s\n%s\n' "${1#"$slipway_place/"}" "$3"; } | sha256sum)
   as_bytes 0 "${slipway_code_of%% *}"
   slipway_code_of=$(printf "$slipway_outer$slipway_bytes" | sha256sum)
   slipway_code_of=${slipway_code_of%% *}
+  case $slipway_code_of in *[!0-9a-f]*) return 1 ;; esac
+  [ "${#slipway_code_of}" = 64 ]
 }
 
 # The two blocks that HMAC begins with, for a key of 32 bytes.

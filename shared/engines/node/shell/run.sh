@@ -107,7 +107,7 @@ step() {
   slipway_code=0
   for slipway_file in "$2" "$3"; do
     if ! is_file "$slipway_logs/$slipway_file"; then
-      slipway_displaced="$slipway_logs/$slipway_file cannot be written: something else than a file has been put there"
+      slipway_displaced="$slipway_logs/$slipway_file cannot be written: something other than a file has been put there"
       slipway_code=126
       return
     fi

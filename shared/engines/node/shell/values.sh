@@ -29,7 +29,7 @@ expand() {
         slipway_after=${slipway_rest#"$slipway_name"} slipway_written="\$$slipway_name"
         ;;
     esac
-    case $slipway_name in '' | [0-9]* | *[!A-Za-z0-9_]*) slipway_text="$slipway_text\$" && continue ;; esac
+    case $slipway_name in '' | [0-9]* | *[!A-Za-z0-9_]* | slipway_*) slipway_text="$slipway_text\$" && continue ;; esac
     slipway_rest=$slipway_after
     if eval "[ -n \"\${$slipway_name+known}\" ]"; then
       eval "slipway_text=\$slipway_text\$$slipway_name"

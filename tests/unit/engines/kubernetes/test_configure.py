@@ -36,7 +36,7 @@ def test_a_cluster_without_a_kubeconfig_is_that_of_our_own_pod_or_at_fault() -> 
     configured = configure({"gpu": BARE}, settings())
 
     assert configured.faults["gpu"].startswith(
-        "SLIPWAY_KUBECONFIGS lacks a kubeconfig for the cluster gpu, and this process runs in no pod"
+        "SLIPWAY_KUBECONFIGS lacks a kubeconfig for the cluster gpu, and this process does not run in a pod"
     )
 
 

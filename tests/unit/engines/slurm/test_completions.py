@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,14 @@ import pytest
 from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason, Target
+from shared.engines.proofs import Proofs
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.key import SigningKey
+from tests.unit.engines.slurm.test_translation import COPY
 
 
 def line(number: int = 1, **changes: str) -> str:
@@ -169,3 +172,28 @@ async def test_a_file_that_hangs_takes_no_thread_that_others_need(tmp_path: Path
             except OSError:
                 idle += 1
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(("code", "signal"), [(127, 0), (126, 0), (0, 9)])
+async def test_a_record_without_its_proof_does_not_mean_that_nothing_ran(
+    tmp_path: Path, code: int, signal: int
+) -> None:
+    """Or a job that spoils its record would get attempts that cost it nothing, for ever."""
+    proofs = Proofs(("a secret",))
+    cluster = SlurmCluster(
+        "gpu", url="http://127.0.0.1:9", user="u", shared="/s", reads={"/s": str(tmp_path)}
+    )
+    target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
+    turns = tmp_path / Path(cluster.layout.attempt(target)).relative_to("/s") / "turns"
+    turns.mkdir(parents=True)
+    (turns.parent / "7-0").mkdir()
+    for name in ("turns/1", "7-0/result.json"):
+        (turns.parent / name).write_text(json.dumps({"token": "t.1", "run": "7-0"}))
+    sources = EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster, proofs))
+
+    end = await sources.combine(
+        target, replace(COPY, states=frozenset({"FAILED"}), code=code, signal=signal, ended=115.0)
+    )
+
+    assert (end.state, end.reason, end.unstarted) == (JobState.FAILED, Reason.USER, False)
+    assert "a record without its proof was found" in end.message

@@ -240,7 +240,7 @@ async def test_a_script_beside_its_template_is_named_with_a_place_where_it_runs(
         ("train*.py", ("train.sh",), "train.sh does"),
         ("train*.py", ("Train.PY",), "Train.PY does"),
         ("train*.py", ("main.py", "utils.py"), "main.py and utils.py do"),
-        ("train*.py", ("main.py", "slipway.json", "x.txt", "y.txt"), "main.py and 3 others do"),
+        ("train*.py", ("main.py", "slipway.json", "x.txt", "y.txt"), "main.py and 2 others do"),
         ("*.py", ("train.ipynb",), "train.ipynb does"),
     ],
 )
@@ -252,7 +252,7 @@ async def test_files_that_match_no_template_are_named_beside_one_that_no_folder_
     plans = await dropped.plans("a/")
     assert (plans.runs, plans.of_template) == ((), True)
     assert plans.waits.startswith(f"{named} not run: a/job.json beside")
-    assert f"scripts that match '{pattern}' of the folders below" in plans.waits
+    assert f"scripts of the folders below that match '{pattern}'" in plans.waits
     assert f"give the script a name that matches '{pattern}', and put it" in plans.waits
 
 

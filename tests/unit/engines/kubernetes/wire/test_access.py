@@ -102,7 +102,7 @@ async def test_a_pod_has_the_token_of_its_service_account(tmp_path: Path) -> Non
 
 
 async def test_where_there_is_no_pod_or_no_token_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match=r"runs in no pod.*automountServiceAccountToken"):
+    with pytest.raises(Misconfigured, match=r"does not run in a pod.*automountServiceAccountToken"):
         in_cluster(tmp_path)
     with pytest.raises(Misconfigured, match="cannot be read"):
         await FileToken(str(tmp_path / "none")).token()
