@@ -11,7 +11,9 @@ put() {
 add() {
   sign "$1" "$2"
   new_file "$1" "$slipway_signed" || return
-  if slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1); then
+  slipway_trouble=''
+  # In a directory of that name, the link would be made within it.
+  if [ ! -d "$1" ] && slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1); then
     rm -f -- "$slipway_new"
     return
   fi

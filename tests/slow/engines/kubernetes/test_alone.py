@@ -6,6 +6,7 @@ The tests of that program are collected here once more, with nodes that have nei
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from dataclasses import replace
@@ -96,11 +97,12 @@ def test_values_are_taken_as_they_are(node: NodesInShell) -> None:
         "QUOTES": "a 'b' \"c\" \\d",
         "TEXT": "one\ntwo\t;\n",
         "DOLLARS": "$ $$ ${ ${} $1 ${1} $-x $QUOTES. ${QUOTES}x $nope ${nope} $code $run `id` $(id)",
+        "OWN": "$slipway_proofs ${slipway_keys} $slipway_token",
         "IFS": ",",
         "UID": "5",
     }
     secrets = {"SECRET": "$HOME `x` '\"\\"}
-    command = 'printf "%s|" "$QUOTES" "$TEXT" "$DOLLARS" "$SECRET" "$SLIPWAY_MAIN$SLIPWAY_TOKEN"; env'
+    command = 'printf "%s|" "$QUOTES" "$TEXT" "$DOLLARS" "$SECRET" "$OWN" "$SLIPWAY_MAIN$SLIPWAY_TOKEN"; env'
     variables = [{"name": name, "value": value} for name, value in values.items()]
 
     code = node.run(
@@ -113,7 +115,9 @@ def test_values_are_taken_as_they_are(node: NodesInShell) -> None:
     dollars = f"$ $$ ${{ ${{}} $1 ${{1}} $-x {quotes}. {quotes}x $nope ${{nope}} $code $run `id` $(id)"
     output = node.output("stdout.txt")
     assert code == 0
-    assert output.startswith(f"{quotes}|{values['TEXT']}|{dollars}|{secrets['SECRET']}||")
+    assert output.startswith(f"{quotes}|{values['TEXT']}|{dollars}|{secrets['SECRET']}|{values['OWN']}||"), (
+        "the names of the program are not known to a job: the keys of its record are among them"
+    )
     assert "SLIPWAY_SECRET" not in output
 
 
@@ -270,3 +274,40 @@ def test_in_an_image_without_sha256sum_records_have_no_proof_and_decide_nothing(
     after.communicate()
     assert "proof" not in node.record()
     assert "the records of this job have no proof" in node.output("execution.log")
+
+
+@pytest.mark.parametrize("way", ["a pipe", "a file without end", "a link without end", "a directory"])
+def test_what_a_job_puts_in_the_place_of_a_turn_holds_nothing_up(node: NodesInShell, way: str) -> None:
+    turn = node.root / "records/turns/2"
+    process = node.start(
+        **custom(f"touch {node.root}/began; until [ -e {node.root}/go ]; do sleep 0.1; done")
+    )
+    node.until("began")
+    if way == "a pipe":
+        os.mkfifo(turn)
+    elif way == "a file without end":
+        turn.touch()
+        os.truncate(turn, 1 << 40)
+    elif way == "a link without end":
+        turn.symlink_to("/dev/zero")
+    else:
+        turn.mkdir()
+    time.sleep(2)  # two looks at the claim
+    (node.root / "go").touch()
+
+    assert process.wait(60) == 0
+    process.communicate()
+    assert json.loads((node.root / "records/turns/3").read_text())["ended"]["code"] == 0
+
+
+def test_a_sha256sum_that_does_not_work_is_named_and_proves_nothing(node: NodesInShell) -> None:
+    program = Path(node.site.path, "sha256sum")
+    program.unlink()
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+
+    process = node.start(**custom("true"))
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 250
+    assert b"sha256sum does not work" in errors
