@@ -19,6 +19,7 @@ export function Health() {
   const words = polled.value?.words;
   const { isAdmin } = useRights();
   const isPaused = words?.["paused"] === true;
+  const off = Array.isArray(words?.["off"]) ? words["off"].map(String) : [];
   const toggle = () =>
     deed.click(async () => {
       if (isPaused) await call("resume", { method: "POST" });
@@ -38,6 +39,12 @@ export function Health() {
               <dd>{String(words[name])}</dd>
             </div>
           ))}
+          {off.length > 0 && (
+            <div>
+              <dt>functions off</dt>
+              <dd>{off.join(", ")}</dd>
+            </div>
+          )}
           <div>
             <dt>submissions</dt>
             <dd>{isPaused ? "paused" : "go on"}</dd>
