@@ -83,8 +83,8 @@ CHANGES = (
     ),
     Change(
         "shared/engines/node/turns.py",
-        "if content:\n                    return number if",
-        "if True:\n                    return number if",
+        "if content:\n                    return following if",
+        "if True:\n                    return following if",
     ),
     Change(
         "shared/engines/node/claim.py",
