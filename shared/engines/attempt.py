@@ -8,7 +8,7 @@ from typing import Any
 
 from confined import Confined
 from shared.engines.node.proof import Proof
-from shared.engines.node.store import is_number
+from shared.engines.node.store import numbers_of
 from shared.engines.proofs import LARGEST, parsed, read, record_of
 from shared.engines.runs import UNPROVEN, Record, is_folder
 
@@ -55,7 +55,7 @@ class Attempt:
             names = [entry.name for entry in self._files.entries("turns")]
         except FileNotFoundError:
             return []
-        return sorted((int(name) for name in names if is_number(name)), reverse=True)[:_TURNS]
+        return numbers_of(names)[:_TURNS]
 
     def _object(self, name: str) -> Mapping[str, Any]:
         try:

@@ -6,7 +6,7 @@ An object is written whole or not at all; of several writers of the same new obj
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from shared.engines.node.files import PRIVATE, Displaced, load, write
 from shared.engines.node.proof import Proof
@@ -15,9 +15,9 @@ from shared.engines.node.proof import Proof
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 
 
-def is_number(name: str) -> bool:
-    """Whether it is a name of a turn."""
-    return _NUMBER.fullmatch(name) is not None
+def numbers_of(names: Iterable[str]) -> List[int]:
+    """The numbers of turns among these names, the newest first."""
+    return sorted((int(name) for name in names if _NUMBER.fullmatch(name)), reverse=True)
 
 
 class Store:
@@ -134,7 +134,7 @@ class Directory(Store):
     def numbers_after(self, number: int) -> Iterator[int]:
         """Those of its entries, also above one that a job removed."""
         with suppress(FileNotFoundError):
-            yield from (int(name) for name in self.names() if is_number(name) and int(name) > number)
+            yield from (one for one in numbers_of(self.names()) if one > number)
 
     def load(self, name: str, waits: bool = True) -> bytes:
         """Read a file in it; what stands in the place of one is none."""

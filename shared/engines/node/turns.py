@@ -8,7 +8,7 @@ can follow an end. What bears the name of a turn without its proof is none: a jo
 from itertools import islice
 from typing import Any, Dict, Iterable, Tuple
 
-from shared.engines.node.store import Store, is_number
+from shared.engines.node.store import Store, numbers_of
 
 #: Runs do not have so many turns; jobs may write there, and each is read.
 _MOST = 10_000
@@ -26,7 +26,7 @@ class Turns:
             names = self._store.names()
         except FileNotFoundError:
             return 0, {}
-        return self._newest(int(name) for name in names if is_number(name))
+        return self._newest(numbers_of(names))
 
     def has_after(self, number: int) -> bool:
         """Whether a turn follows that one. Raises OSError if that is not known now."""

@@ -13,7 +13,7 @@ from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
-from shared.engines.node.store import is_number
+from shared.engines.node.store import numbers_of
 from shared.engines.proofs import LARGEST, read, record_of
 from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
@@ -142,9 +142,8 @@ class BlobRecords:
             one.removeprefix(prefix)
             async for one in self._access.container.list_blob_names(name_starts_with=prefix)
         ]
-        numbers = sorted((int(name) for name in names if is_number(name)), reverse=True)
         last: Mapping[str, Any] = {}
-        for number in numbers[:_TURNS]:
+        for number in numbers_of(names)[:_TURNS]:
             turn = await self._object(target, f"turns/{number}")
             if UNPROVEN not in turn:
                 return turn
