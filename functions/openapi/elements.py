@@ -67,6 +67,10 @@ class Operation:
     #: a refusal that has members of its own
     refusals: Mapping[int, Content] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not self.answers:
+            raise TypeError(f"{self.method} {self.route} does not declare what it answers")
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """All that the query may have."""

@@ -74,8 +74,6 @@ def operation(
             public=public,
             head=head,
         )
-        if not declared.answers:
-            raise TypeError(f"{handler.__name__} does not declare what it answers")
         call = bordered(checked(handler, declared.parameters) if public else _identified(handler, declared))
         # The worker reads these, and cannot know the names that only type checkers import.
         call.__annotations__ = {"req": func.HttpRequest, "return": func.HttpResponse}

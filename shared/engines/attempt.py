@@ -43,10 +43,10 @@ class Attempt:
         last: Mapping[str, Any] = {}
         for number in self._turns():
             with suppress(FileNotFoundError):
-                turn = self._object(f"turns/{number}")
-                if UNPROVEN not in turn:
-                    return turn
-                last = last or turn
+                content = self._object(f"turns/{number}")
+                if UNPROVEN not in content:
+                    return content
+                last = last or content
         return last
 
     def _turns(self) -> list[int]:

@@ -10,8 +10,10 @@ import threading
 from dataclasses import fields
 from typing import get_type_hints
 
+import azure.functions as func
 import pytest
 
+from functions.bindings import auth_level
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.policy import SETTING, Policy
@@ -106,3 +108,12 @@ def test_clients_learn_where_storage_is_and_no_key() -> None:
 def test_no_setting_gives_jobs_the_key_for_what_is_the_apps_own(name: str) -> None:
     with pytest.raises(Misconfigured, match=f"SLIPWAY_MOUNTABLE: {name} is the app's own"):
         build(Settings({"SLIPWAY_STORAGE": CONNECTION, "SLIPWAY_MOUNTABLE": f"datalake,{name}"}))
+
+
+@pytest.mark.parametrize("tenant", ["", " ", "\n", "\t \r\n", "tenant", " tenant\n"])
+def test_the_host_asks_for_no_key_only_where_the_app_asks_for_a_token(tenant: str) -> None:
+    values = {"SLIPWAY_TENANT": tenant}
+
+    asks_for_tokens = bool(Settings(values).text("SLIPWAY_TENANT"))
+
+    assert (auth_level(values) is func.AuthLevel.ANONYMOUS) == asks_for_tokens

@@ -144,10 +144,10 @@ class BlobRecords:
         ]
         last: Mapping[str, Any] = {}
         for number in numbers_of(names)[:_TURNS]:
-            turn = await self._object(target, f"turns/{number}")
-            if UNPROVEN not in turn:
-                return turn
-            last = last or turn
+            content = await self._object(target, f"turns/{number}")
+            if UNPROVEN not in content:
+                return content
+            last = last or content
         return last
 
     async def _object(self, target: Target, name: str) -> Mapping[str, Any]:

@@ -278,20 +278,20 @@ def test_in_an_image_without_sha256sum_records_have_no_proof_and_decide_nothing(
 
 @pytest.mark.parametrize("way", ["a pipe", "a file without end", "a link without end", "a directory"])
 def test_what_a_job_puts_in_the_place_of_a_turn_holds_nothing_up(node: NodesInShell, way: str) -> None:
-    turn = node.root / "records/turns/2"
+    file = node.root / "records/turns/2"
     process = node.start(
         **custom(f"touch {node.root}/began; until [ -e {node.root}/go ]; do sleep 0.1; done")
     )
     node.until("began")
     if way == "a pipe":
-        os.mkfifo(turn)
+        os.mkfifo(file)
     elif way == "a file without end":
-        turn.touch()
-        os.truncate(turn, 1 << 40)
+        file.touch()
+        os.truncate(file, 1 << 40)
     elif way == "a link without end":
-        turn.symlink_to("/dev/zero")
+        file.symlink_to("/dev/zero")
     else:
-        turn.mkdir()
+        file.mkdir()
     time.sleep(2)  # two looks at the claim
     (node.root / "go").touch()
 
