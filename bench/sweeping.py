@@ -67,7 +67,7 @@ class _Arm:
 
     def _job(self, number: int) -> dict[str, object]:
         info = {"startTime": "2026-01-01T00:00:00Z"}
-        variables = [*SPEC["properties"]["environmentVariables"], {"name": TOKEN, "value": "t"}]
+        variables = [{"name": TOKEN, "value": "t"}, *SPEC["properties"]["environmentVariables"]]
         state = {"executionState": self.states[number], "executionInfo": info}
         properties = SPEC["properties"] | {"environmentVariables": variables} | state
         return {"id": f"/x/{number}", "name": f"job-{number}", "properties": properties}

@@ -217,10 +217,13 @@ async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
-    """The document with the variables that identify a job and its attempt."""
+    """The document with the variables that identify a job and its attempt.
+
+    They come first, the token before all: who reads a list of jobs finds it without reading the others.
+    """
     token = job.fixed_target.token
-    ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": token}
+    ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt)}
     properties = dict(document["properties"])
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
-    properties["environmentVariables"] = [*theirs, *({"name": n, "value": v} for n, v in ours.items())]
+    properties["environmentVariables"] = [*({"name": n, "value": v} for n, v in ours.items()), *theirs]
     return {"properties": properties}

@@ -142,10 +142,10 @@ async def test_a_variable_that_a_job_sets_itself_stays_and_none_hides_whose_atte
 
     (order,) = world.engine.orders
     assert order.document["properties"]["environmentVariables"] == [
-        {"name": "EPOCHS", "value": "3"},
+        {"name": "SLIPWAY_TOKEN", "value": f"{job.id}.1"},
         {"name": "SLIPWAY_JOB_ID", "value": job.id},
         {"name": "SLIPWAY_ATTEMPT", "value": "1"},
-        {"name": "SLIPWAY_TOKEN", "value": f"{job.id}.1"},
+        {"name": "EPOCHS", "value": "3"},
     ]
 
 

@@ -14,7 +14,7 @@ from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
-from shared.engines.batchai.translation import observation, output_file, token_of
+from shared.engines.batchai.translation import TOKEN, observation, output_file, token_of
 
 
 def _job(state: str | None, **info: Any) -> dict[str, Any]:
@@ -56,6 +56,42 @@ def test_a_page_holds_all_that_is_looked_at(job: dict[str, Any]) -> None:
 
     assert observation(only) == observation(job)
     assert "cluster" not in only["properties"]
+
+
+_OURS = {"name": TOKEN, "value": "t"}
+_THEIRS = {"name": "A", "value": "1"}
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        [_OURS],
+        [_OURS, _THEIRS],
+        [_THEIRS, _OURS],
+        [_THEIRS, {"name": "B"}, _OURS],
+        [_THEIRS],
+        [{"value": "t"}, _OURS],
+        [{}],
+        [],
+        None,
+    ],
+)
+def test_a_page_holds_the_token_wherever_the_service_lists_it(variables: Any) -> None:
+    one = _job("running")
+    job = {"name": "n", "properties": one["properties"] | {"environmentVariables": variables}}
+
+    jobs = page_of(json.dumps({"value": [_job("queued"), {"name": "n"}, job]}).encode())["value"]
+
+    assert token_of(jobs[-1]) == token_of(job) == ("t" if variables and _OURS in variables else None)
+    assert observation(jobs[-1]) == observation(job)
+
+
+def test_of_the_variables_of_our_jobs_only_the_token_is_read() -> None:
+    job = {"name": "n", "properties": {"environmentVariables": [_OURS, _THEIRS, _THEIRS]}}
+
+    (only,) = page_of(json.dumps({"value": [job]}).encode())["value"]
+
+    assert list(only["properties"]["environmentVariables"]) == [_OURS, {}, {}]
 
 
 @pytest.mark.parametrize(
