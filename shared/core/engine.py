@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
+from shared.core.code.record import CodeSource
 from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 
@@ -48,6 +49,8 @@ class Order:
     resources: JsonObject = field(default_factory=dict)
     #: token → the keys that prove the records of that attempt; none before the engine submits it
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    #: the code that each node fetches, checks and unpacks before anything runs; None if it brings none
+    code: CodeSource | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, Field
 
+from shared.core.code.record import Code
 from shared.core.cost.usage import Rate, Usage, seconds_between
 from shared.core.errors import NoTarget
 from shared.core.pacing.waits import WaitKind
@@ -62,6 +63,8 @@ class Job(FrozenModel):
     labels: dict[str, str] = Field(default_factory=dict)
     notify: tuple[Receiver, ...] = ()
     drop: Drop | None = None
+    #: the archive that every attempt runs; None if it brings no code, or mounts it
+    code: Code | None = None
     #: folder of the answers in the container `runs`
     receipt: str = ""
     #: who sent it: the caller at the API, or the door

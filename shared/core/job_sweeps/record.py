@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from shared.core.code.record import Code
 from shared.core.identity import job_id
 from shared.core.job import Budget, Dependency, Receiver
 from shared.core.relations.contents import Member
@@ -59,6 +60,8 @@ class JobSweep(BaseModel):
     retry: Budget = Budget()
     resources: dict[str, Any] = {}
     dependencies: tuple[Dependency, ...] = ()
+    #: the archive that each of its jobs runs
+    code: Code | None = None
     #: the parameters as written, and the number of their combinations
     parameters: dict[str, Any]
     total: int

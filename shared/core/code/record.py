@@ -1,0 +1,42 @@
+"""The code of a job: one immutable archive, recorded with the job, and how a node gets it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from shared.core.relations.contents import FrozenModel
+
+#: How the archive came: sent by a client, frozen from a drop, or from a folder that a request names.
+Origin: TypeAlias = Literal["upload", "drop", "folder"]
+#: The place `at` of an archive that is unpacked into the working directory of a run.
+WORK = "work"
+
+
+class Code(FrozenModel):
+    """The archive that a job runs, by the digest of its bytes: every attempt runs these, on every cluster."""
+
+    #: its folder in the container of snapshots: only requests of this scope may name it by its digest
+    scope: str
+    #: 64 lower-case hexadecimal digits
+    sha256: str
+    bytes: int
+    files: int = 0
+    #: where a node unpacks it: `work`, or `scripts/<folder>` below the mount root
+    at: str = WORK
+    origin: Origin = "upload"
+
+    @property
+    def blob(self) -> str:
+        """Its name in the container of snapshots."""
+        return f"{self.scope}/{self.sha256}"
+
+
+@dataclass(frozen=True)
+class CodeSource:
+    """What a node needs for the code of an attempt: an address that reads this one blob, and what to check."""
+
+    address: str = field(repr=False)
+    sha256: str
+    bytes: int
+    at: str
