@@ -34,7 +34,7 @@ class Code(FrozenModel):
 
 @dataclass(frozen=True)
 class CodeSource:
-    """What a node needs for the code of an attempt: an address that reads this one blob, and what to check."""
+    """What a node needs for the code of an attempt: the address of this one blob, and what to check."""
 
     address: str = field(repr=False)
     sha256: str
