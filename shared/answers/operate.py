@@ -191,6 +191,35 @@ class ExplainedSweep(Answer):
     """The id of the sweep that the request would join."""
 
 
+class ExplainedVariable(Answer):
+    """A variable of the job's processes; `exact`: its value is the one that they will see."""
+
+    name: str
+    value: str
+    source: str
+    exact: bool
+
+
+class ExplainedCluster(Answer):
+    """Where it would run, why there, and how that cluster is now; its state is null if it did not answer."""
+
+    name: str
+    id: str
+    engine: str
+    why: str
+    state: str | None
+    note: str | None = None
+    """Why its state is not known."""
+    size: str | None = None
+    priority: str | None = None
+    nodes: int | None = None
+    counts: dict[str, int] | None = None
+    """Nodes by state."""
+    maximum: int | None = None
+    nodes_to_add: int | None = None
+    errors: tuple[str, ...] | None = None
+
+
 class Explanation(Answer):
     """What would happen to a job, or to the first job of a sweep."""
 
@@ -200,12 +229,12 @@ class Explanation(Answer):
     job: ExplainedJob
     after: tuple[OtherJob, ...] | None = None
     after_failure: tuple[OtherJob, ...] | None = None
-    cluster: dict[str, Any] | None
+    cluster: ExplainedCluster | None
     notes: tuple[str, ...]
     problems: tuple[Finding, ...]
     document: dict[str, Any] | None
     engine_name: str | None = None
-    environment: tuple[dict[str, Any], ...] | None = None
+    environment: tuple[ExplainedVariable, ...] | None = None
     requests_before: tuple[dict[str, Any], ...] | None = None
     request: dict[str, Any] | None = None
     limits: tuple[dict[str, Any], ...] | None = None

@@ -339,6 +339,27 @@ class ExplainedSweep(TypedDict):
     values: dict[str, Any]
     existing: str | None
 
+class ExplainedVariable(TypedDict):
+    name: str
+    value: str
+    source: str
+    exact: bool
+
+class ExplainedCluster(TypedDict):
+    name: str
+    id: str
+    engine: str
+    why: str
+    state: str | None
+    note: NotRequired[str]
+    size: NotRequired[str]
+    priority: NotRequired[str]
+    nodes: NotRequired[int]
+    counts: NotRequired[dict[str, int]]
+    maximum: NotRequired[int]
+    nodesToAdd: NotRequired[int]
+    errors: NotRequired[list[str]]
+
 class Explanation(TypedDict):
     verdict: Literal["runs", "rejected", "duplicate", "refused", "cancelled"]
     summary: str
@@ -346,12 +367,12 @@ class Explanation(TypedDict):
     job: ExplainedJob
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
-    cluster: dict[str, Any] | None
+    cluster: ExplainedCluster | None
     notes: list[str]
     problems: list[Finding]
     document: dict[str, Any] | None
     engineName: NotRequired[str]
-    environment: NotRequired[list[dict[str, Any]]]
+    environment: NotRequired[list[ExplainedVariable]]
     requestsBefore: NotRequired[list[dict[str, Any]]]
     request: NotRequired[dict[str, Any]]
     limits: NotRequired[list[dict[str, Any]]]

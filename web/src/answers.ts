@@ -511,6 +511,33 @@ export type ExplainedSweep = {
   existing: string | null;
 };
 
+/** A variable of the job's processes; `exact`: its value is the one that they will see. */
+export type ExplainedVariable = {
+  name: string;
+  value: string;
+  source: string;
+  exact: boolean;
+};
+
+/** Where it would run, why there, and how that cluster is now; its state is null if it did not answer. */
+export type ExplainedCluster = {
+  name: string;
+  id: string;
+  engine: string;
+  why: string;
+  state: string | null;
+  /** Why its state is not known. */
+  note?: string;
+  size?: string;
+  priority?: string;
+  nodes?: number;
+  /** Nodes by state. */
+  counts?: Record<string, number>;
+  maximum?: number;
+  nodesToAdd?: number;
+  errors?: string[];
+};
+
 /** What would happen to a job, or to the first job of a sweep. */
 export type Explanation = {
   verdict: "runs" | "rejected" | "duplicate" | "refused" | "cancelled";
@@ -519,12 +546,12 @@ export type Explanation = {
   job: ExplainedJob;
   after?: OtherJob[];
   afterFailure?: OtherJob[];
-  cluster: Record<string, unknown> | null;
+  cluster: ExplainedCluster | null;
   notes: string[];
   problems: Finding[];
   document: Record<string, unknown> | null;
   engineName?: string;
-  environment?: (Record<string, unknown>)[];
+  environment?: ExplainedVariable[];
   requestsBefore?: (Record<string, unknown>)[];
   request?: Record<string, unknown>;
   limits?: (Record<string, unknown>)[];

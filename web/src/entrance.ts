@@ -1,13 +1,13 @@
 /** The caller: requested before any view, and again when a view is refused, for example after a token has expired. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Identity } from "./answers";
 import { json, onUnknownCaller, WHO } from "./api";
 import { ApiError } from "./apierror";
 import { LATEST, type Polled, usePoll } from "./poll";
 import { signOut } from "./session";
-import type { Caller } from "./rights";
 
 /** The caller, or why there is none: 401, or 403 for a caller without any role. */
-type Answer = { caller: Caller } | { refusal: ApiError };
+type Answer = { caller: Identity } | { refusal: ApiError };
 
 const SHAPE = { roles: ["text"], teams: [{ name: "text" }] } as const;
 
@@ -32,7 +32,7 @@ export function useEntrance(): Polled<Answer> & { leave: () => void } {
 
 async function enter(signal: AbortSignal): Promise<Answer> {
   try {
-    return { caller: await json<Caller>(WHO, { shape: SHAPE, signal }) };
+    return { caller: await json<Identity>(WHO, { shape: SHAPE, signal }) };
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return { refusal: error };
     throw error;

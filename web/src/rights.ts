@@ -1,16 +1,10 @@
 /** The rights of the caller. The page does not offer what they may not do; the API refuses it anyway. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { JobLine } from "./answers";
-
-export interface Caller {
-  id: string | null;
-  roles: readonly string[];
-  teams: readonly { name: string; manager: boolean }[];
-}
+import type { Identity, JobLine } from "./answers";
 
 /** Until the caller is known, the page offers no changes. */
-export const CallerContext = createContext<Caller>({ id: null, roles: [], teams: [] });
+export const CallerContext = createContext<Identity>({ id: null, roles: [], teams: [] });
 
 export interface Rights {
   isAdmin: boolean;

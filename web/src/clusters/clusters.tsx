@@ -1,31 +1,16 @@
 import { useMemo } from "preact/hooks";
-import type { Capability, Facts as ClusterFacts, JobLine, JobPage } from "../answers";
+import type { ClusterState, JobLine, JobPage, SilentCluster } from "../answers";
 import { JOBS } from "../shape";
 import { Feed } from "../api";
 import { Notice, Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link } from "../route";
 import { Facts } from "./facts";
-import { History, type NodeHistory } from "./history";
+import { History } from "./history";
 import { Queue, Shares } from "./use";
 
-interface Cluster {
-  name: string;
-  error?: string;
-  since?: string;
-  engine?: string;
-  state?: string;
-  nodes?: number;
-  counts?: Record<string, number>;
-  maximum?: number | null;
-  size?: string;
-  errors?: string[];
-  members?: { name: string; state: string }[];
-  history?: NodeHistory;
-  priority?: string;
-  facts?: ClusterFacts;
-  capabilities?: Record<string, Capability>;
-}
+/** One that answers, or one that does not. */
+type Cluster = { name: string } & Partial<ClusterState & SilentCluster>;
 
 /** Every cluster with its nodes, and the jobs that run or wait there. It makes two calls, each half as often. */
 export function Clusters() {

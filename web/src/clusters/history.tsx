@@ -1,12 +1,7 @@
 import uPlot from "uplot";
+import type { NodeHistory } from "../answers";
 import { deploymentTime } from "../clock";
 import { type Drawing, useChart } from "../parts/chart";
-
-/** As the API gives it: seconds since 1970, then the nodes in each state, or nulls where the cluster did not answer. */
-export interface NodeHistory {
-  states: string[];
-  points: [number, ...(number | null)[]][];
-}
 
 const HEIGHT = 160;
 /** Seconds of the past that are drawn at least: one count alone has no width. */
@@ -70,13 +65,18 @@ function columns(points: NodeHistory["points"], states: number[]): [number[], ..
   const now = deploymentTime() / 1000;
   const rows = points.flatMap((point, index) => {
     const next = points[index + 1]?.[0] ?? now;
-    const end = point[0] + HOLDS;
+    const end = timeOf(point) + HOLDS;
     const last: NodeHistory["points"] = index === points.length - 1 ? [[Math.min(now, end), ...point.slice(1)]] : [];
     // The timer comes a little later than the minute: half of one more is not a pause.
-    return next > end + 30 ? [point, [end, ...states.map(() => null)] as (typeof points)[number]] : [point, ...last];
+    return next > end + 30 ? [point, [end, ...states.map(() => null)]] : [point, ...last];
   });
   const heights = states.map((_, index) => rows.map((row) => sum(row, states.slice(0, index + 1))));
-  return [rows.map(([at]) => at), ...heights.toReversed()];
+  return [rows.map(timeOf), ...heights.toReversed()];
+}
+
+/** The API gives seconds since 1970, and then the nodes in each state. */
+function timeOf(point: NodeHistory["points"][number]): number {
+  return point[0] ?? 0;
 }
 
 /** Nodes in one of these states; null in a gap. */

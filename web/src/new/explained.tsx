@@ -1,14 +1,5 @@
+import type { Explanation } from "../answers";
 import { Notice } from "../parts/parts";
-
-export interface Explanation {
-  verdict: string;
-  summary: string;
-  notes: string[];
-  warnings?: string[];
-  cluster?: { name: string; why?: string } | null;
-  environment?: { name: string; value: string; source: string }[];
-  request?: unknown;
-}
 
 export const EXPLANATION = { verdict: "text", summary: "text", notes: ["text"] } as const;
 

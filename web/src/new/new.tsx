@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { JobDetail } from "../answers";
+import type { Explanation, JobDetail } from "../answers";
 import { JOB } from "../shape";
 import { json, type Query } from "../api";
 import { JsonEditor } from "../editor/editor";
@@ -16,7 +16,7 @@ import { type Earlier, earlier } from "./again";
 import { useCheck } from "./check";
 import { composed } from "./compose";
 import { example } from "./example";
-import { Explained, EXPLANATION, type Explanation } from "./explained";
+import { Explained, EXPLANATION } from "./explained";
 import { draftOf, forgetDraft, keepDraft } from "./draft";
 import { dropped, type Folder, FolderError, picked } from "./folder";
 
