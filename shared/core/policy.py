@@ -48,6 +48,9 @@ class Policy:
     submit_lease: float = field(metadata=_setting("SLIPWAY_SUBMIT_LEASE_SECONDS"))
     lost_after_misses: int = 3
     lost_after: float = 300.0
+    #: attempts of a job that cost no retry, before one that its cluster did not start costs one: a night without
+    #: nodes is no reason to give up
+    free_attempts: int = 50
     #: when an event is tried again, and when it is given up
     schedule: Schedule
     #: until the sweep delivers an event that was not delivered at once

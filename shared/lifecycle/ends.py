@@ -18,6 +18,7 @@ from shared.core.job import Job, JobState, Reason, Stored
 from shared.core.ledger.records import Change
 from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
+from shared.lifecycle.retry import free_attempts, not_started
 from shared.lifecycle.transition import move
 
 #: Failures of the job's own programs, which have written more.
@@ -76,8 +77,11 @@ def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:
 
 def _at_whose_request(job: Job, observation: Observation) -> Observation:
     """Mark an end that Slipway requested as a cancellation; the message of others names the cluster."""
-    if observation.unstarted:  # no attempt follows, so it was cancelled
+    if observation.unstarted and job.cancel:
         return observation._replace(state=JobState.CANCELLED, reason=Reason.TERMINATED)
+    if observation.unstarted:
+        cost = f"{free_attempts(job)} attempts have cost no retry, and none is left"
+        return observation._replace(message=not_started(job, cost, observation))
     if observation.state is JobState.CANCELLED and job.idle is not None and job.idle.is_ending:
         warned = job.idle.warned.isoformat(timespec="seconds")
         text = f"ended as idle: {job.idle.clause}, and the warning of {warned} changed nothing"

@@ -16,7 +16,7 @@ from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
-from shared.lifecycle.retry import spent_on_another, wait, was_recalled
+from shared.lifecycle.retry import free_attempts, not_started, spent_on_another, wait, was_recalled
 from shared.lifecycle.transition import move, note
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
 async def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     """Move the record to the state that the engine reports; after an end, perhaps to another attempt."""
     job = stored.job
-    spent = spent_on_another(job, observation)
+    spent = spent_on_another(job, observation, ports.policy.free_attempts)
     if spent is not None:
         return _another_attempt(ports, stored, observation, spent)
     if observation.state.terminal:
@@ -96,9 +96,7 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
     attempt = job.attempt + 1
     why = f"attempt {job.attempt} failed: {observation.message or observation.reason}"
     if observation.unstarted:
-        free = job.attempt - budget.infrastructure - budget.user
-        times = f" ({free} by now, which cost no retry)" if free > 1 else " (which costs no retry)"
-        why = f"attempt {job.attempt} was not started by the cluster{times}: {observation.message}"
+        why = not_started(job, _cost(job, budget), observation)
         log.warning("%s: %s", job.id, why, extra={"job": job.id})
     due = ports.clock() + timedelta(seconds=wait(attempt, ports.jitter()))
     next_why = _next_attempt(attempt, due, why)
@@ -122,6 +120,14 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         ran_before=job.ran_before + _ran(ports, job, observation),
         due=due,
     )
+
+
+def _cost(job: Job, budget: Budget) -> str:
+    """What an attempt costs that its cluster did not start, in words."""
+    free = free_attempts(job)
+    if budget != job.spent:
+        return f"a retry, since {free} attempts have cost none"
+    return f"{free + 1} by now, which cost no retry" if free else "which costs no retry"
 
 
 def _claim_of_next(claim: Claim | None, *, is_recall: bool) -> Claim | None:

@@ -22,16 +22,17 @@ _BASE, _CAP = 30.0, 900.0
 _MOST_ATTEMPTS = 50
 
 
-def spent_on_another(job: Job, observation: Observation) -> Budget | None:
+def spent_on_another(job: Job, observation: Observation, most_free: int) -> Budget | None:
     """What is spent when the job gets another attempt after this end; None when it gets none.
 
-    An attempt that the cluster did not start costs nothing, and is always followed by another one.
+    An attempt that the cluster did not start costs nothing, until so many have cost nothing: a job may have its
+    attempts look so.
     """
     if job.cancel:
         return None
-    if observation.unstarted or was_recalled(job, observation):
+    if was_recalled(job, observation) or (observation.unstarted and free_attempts(job) < most_free):
         return job.spent
-    name = _BUDGETS.get(observation.reason)
+    name = _BUDGETS.get(Reason.INFRASTRUCTURE if observation.unstarted else observation.reason)
     if observation.state is not JobState.FAILED or name is None:
         return None
     used: int = getattr(job.spent, name)
@@ -40,9 +41,19 @@ def spent_on_another(job: Job, observation: Observation) -> Budget | None:
     return job.spent.model_copy(update={name: used + 1})
 
 
+def free_attempts(job: Job) -> int:
+    """Its attempts before this one that have cost no retry."""
+    return job.attempt - 1 - job.spent.infrastructure - job.spent.user
+
+
 def was_recalled(job: Job, observation: Observation) -> bool:
     """Whether an attempt was ended because another team needs the quota that it lent to the job."""
     return job.is_recalled and not job.cancel and observation.state is JobState.CANCELLED
+
+
+def not_started(job: Job, cost: str, observation: Observation) -> str:
+    """The sentence about an attempt that its cluster did not start."""
+    return f"attempt {job.attempt} was not started by the cluster ({cost}): {observation.message}"
 
 
 def earlier(job: Job) -> tuple[Earlier, ...]:

@@ -60,7 +60,7 @@ _KILL, _LAST_SIGNAL = 9, 31
 _UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
 #: Exit codes of the kernel, or env, for a program that is missing or cannot be run.
 _NO_PROGRAM = frozenset({126, 127})
-#: Seconds in which a program that cannot be run has ended.
+#: Seconds in which a program or a script that cannot be run has ended.
 _AT_ONCE = 60.0
 _NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets, leads to no python3"
 
@@ -143,9 +143,10 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
     if begun:
         return False
     if "FAILED" in copy.states:
-        # A job that removed its own record, and ends with such a code, ran for as long as Slurm says.
-        at_once = (copy.ended or 0) - (copy.started or 0) < _AT_ONCE
-        no_program = begun is False and copy.code in _NO_PROGRAM and at_once
+        # A job that removed its own record, and ends in such a way, ran for as long as Slurm says.
+        if (copy.ended or 0) - (copy.started or 0) >= _AT_ONCE:
+            return False
+        no_program = begun is False and copy.code in _NO_PROGRAM
         return no_program or (copy.signal > _LAST_SIGNAL and not copy.code)
     if "CANCELLED" in copy.states:
         # A failed prolog. A job that is cancelled in the queue has no nodes, and a run leaves a code.

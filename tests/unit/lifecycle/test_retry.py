@@ -195,6 +195,30 @@ async def test_an_attempt_that_the_cluster_did_not_start_costs_nothing_and_is_fo
     assert (await world.job(accepted.job.id)).state is JobState.SUCCEEDED
 
 
+async def test_attempts_that_the_cluster_does_not_start_for_ever_cost_retries_and_end_the_job(
+    world: World,
+) -> None:
+    """A job may have its attempts look so: it removes its own record."""
+    world.policy(free_attempts=2)
+    accepted = await world.message({"spec": job_json(), "retry": {"infrastructure": 1}})
+
+    texts = []
+    for _ in range(4):
+        await _unstarted(world, reason=Reason.INFRASTRUCTURE, message="no boot")
+        texts.append((await world.job(accepted.job.id)).message)
+        await world.sweep(3600)
+
+    job = await world.job(accepted.job.id)
+    assert (job.state, job.reason, job.attempt) == (JobState.FAILED, Reason.INFRASTRUCTURE, 4)
+    assert (job.started, job.spent.infrastructure) == (None, 1)
+    assert texts == [
+        "attempt 1 was not started by the cluster (which costs no retry): no boot",
+        "attempt 2 was not started by the cluster (2 by now, which cost no retry): no boot",
+        "attempt 3 was not started by the cluster (a retry, since 2 attempts have cost none): no boot",
+        "attempt 4 was not started by the cluster (2 attempts have cost no retry, and none is left): no boot",
+    ]
+
+
 async def test_a_cancelled_job_that_was_not_started_is_not_started_again(world: World) -> None:
     accepted = await world.message({"spec": job_json()})
     await cancel(world.ports, accepted.job.id)
@@ -256,7 +280,7 @@ def test_only_a_failure_is_repeated_from_the_budget_of_whose_fault_it_was(
     observation: Observation, spent: Budget | None
 ) -> None:
     job = _job(retry=Budget(infrastructure=2, user=1), spent=Budget(infrastructure=1, user=1))
-    assert spent_on_another(job, observation) == spent
+    assert spent_on_another(job, observation, 1) == spent
 
 
 def test_an_order_names_the_fifty_attempts_before_it_with_why_they_ended() -> None:

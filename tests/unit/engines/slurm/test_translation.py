@@ -158,6 +158,12 @@ def test_a_job_that_removed_its_record_has_run_for_as_long_as_slurm_says() -> No
     assert (view.reason, view.exit_code, view.unstarted) == (_R.USER, 127, False)
     assert view.started is not None
 
+    killed = replace(ended, code=0, signal=53)  # by itself: a script may end by any signal
+    for visible in (True, False):
+        view = observation(killed, None, visible=visible)
+        assert (view.reason, view.unstarted) == (_R.INFRASTRUCTURE, False)
+        assert view.started is not None
+
 
 def test_a_step_that_slurm_killed_for_memory_is_no_failure_of_the_cluster() -> None:
     """Its exit code is 0:125 in Slurm's words."""
