@@ -25,8 +25,8 @@ _MOST_ATTEMPTS = 50
 def spent_on_another(job: Job, observation: Observation, most_free: int) -> Budget | None:
     """What is spent when the job gets another attempt after this end; None when it gets none.
 
-    An attempt that the cluster did not start costs nothing, until so many have cost nothing: a job may have its
-    attempts look so.
+    An attempt that the cluster did not start costs nothing, until so many have cost nothing: a job can have
+    its attempts look so.
     """
     if job.cancel:
         return None
