@@ -48,8 +48,8 @@ class Policy:
     submit_lease: float = field(metadata=_setting("SLIPWAY_SUBMIT_LEASE_SECONDS"))
     lost_after_misses: int = 3
     lost_after: float = 300.0
-    #: attempts of a job that cost no retry, before one that its cluster did not start costs one: as many as in
-    #: a night without nodes
+    #: attempts of a job that cost no retry, before one that its cluster did not start costs one: as many as
+    #: in a night without nodes
     free_attempts: int = 50
     #: when an event is tried again, and when it is given up
     schedule: Schedule
