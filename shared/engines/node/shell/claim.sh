@@ -54,7 +54,7 @@ last_turn() {
         slipway_last=$slipway_number
     done
     read_turn "$1/turns/$slipway_last"
-    [ -z "$slipway_unsure" ] || unready "sha256sum does not work"
+    [ -z "$slipway_unsure" ] || unready "$slipway_digest does not work"
     [ "$slipway_last" != 0 ] && [ -z "$turn_token" ] || return 0
     [ -n "$slipway_keys" ] || unready "turn $slipway_last of $1 cannot be read"  # it may be an end
     slipway_bound=$slipway_last
@@ -106,7 +106,6 @@ read_turn() {
   done <<END
 $slipway_content
 END
-  [ -z "$slipway_blind" ] || turn_ended=''
 }
 
 # Claim the attempt, or take it over from an earlier run of the same submission. Exits where it must not run.

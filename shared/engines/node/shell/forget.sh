@@ -2,7 +2,7 @@
 # directory and a token on each line.
 
 main() {
-  slipway_code=0 slipway_keys='' slipway_blind=''
+  slipway_code=0 slipway_keys=''
   while IFS=$slipway_tab read -r slipway_attempt slipway_token; do
     [ -n "$slipway_attempt" ] || continue
     read_turn "$slipway_attempt/claim.json"

@@ -1,12 +1,10 @@
 # The proof that an object was written by this program, not by a job: as in `proof.py`, for the same objects.
 #
-# slipway_keys are the keys of the attempt whose objects are below slipway_place. Without sha256sum there is none
-# that can be used: slipway_blind says so, and then no end that is found there counts.
+# slipway_keys are the keys of the attempt whose objects are below slipway_place.
 
 # The keys of an attempt, as slipway_keys, for objects below a directory: TOKEN DIRECTORY.
 use_keys() {
   slipway_keys='' slipway_place=$2
-  [ -z "$slipway_blind" ] || return 0
   while IFS=' ' read -r slipway_whose slipway_rest; do
     [ "$slipway_whose" != "$1" ] || slipway_keys=$slipway_rest
   done <<END
@@ -20,7 +18,7 @@ sign() {
   [ -n "$slipway_keys" ] && [ "$2" != "{}" ] || return 0
   slipway_codes=''
   for slipway_key in $slipway_keys; do
-    code "$1" "$slipway_key" "${2#??}" || unready "sha256sum does not work"
+    code "$1" "$slipway_key" "${2#??}" || unready "$slipway_digest does not work"
     slipway_codes="$slipway_codes${slipway_codes:+ }$slipway_code_of"
   done
   slipway_signed="{
@@ -51,12 +49,24 @@ $slipway_lines" ;; esac
   done
 }
 
-# HMAC-SHA256 of an object's name and lines, as slipway_code_of: PATH KEY LINES. Fails where sha256sum does.
+# The program for SHA-256, as slipway_digest. Without one no proof can be tried: nothing may run, since a record
+# of another run, forged or not, could say that it must not.
+choose_digest() {
+  slipway_digest=sha256sum
+  command -v sha256sum >/dev/null || slipway_digest="openssl dgst -sha256 -r"
+  [ -z "$slipway_proofs" ] || command -v "${slipway_digest%% *}" >/dev/null || {
+    echo "There is neither sha256sum nor openssl in the image: one of them proves the records of the job" >&2
+    exit 248
+  }
+}
+
+# HMAC-SHA256 of an object's name and lines, as slipway_code_of: PATH KEY LINES. Fails where the program does.
+# shellcheck disable=SC2086  # the program has options
 code() {
   [ "$2" = "$slipway_padded" ] || pad "$2"
-  slipway_code_of=$({ printf "$slipway_inner" && printf '%s\n%s\n' "${1#"$slipway_place/"}" "$3"; } | sha256sum)
+  slipway_code_of=$({ printf "$slipway_inner" && printf '%s\n%s\n' "${1#"$slipway_place/"}" "$3"; } | $slipway_digest)
   as_bytes 0 "${slipway_code_of%% *}"
-  slipway_code_of=$(printf "$slipway_outer$slipway_bytes" | sha256sum)
+  slipway_code_of=$(printf "$slipway_outer$slipway_bytes" | $slipway_digest)
   slipway_code_of=${slipway_code_of%% *}
   case $slipway_code_of in *[!0-9a-f]*) return 1 ;; esac
   [ "${#slipway_code_of}" = 64 ]

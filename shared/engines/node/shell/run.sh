@@ -247,13 +247,13 @@ close() {
 # The keys of attempts, a token and its keys on each line, as slipway_proofs. What started this program hands them
 # over as an open file: its environment could be read by the job.
 take_proofs() {
-  slipway_proofs=${SLIPWAY_PROOFS:-} slipway_padded='' slipway_blind=''
+  slipway_proofs=${SLIPWAY_PROOFS:-} slipway_padded=''
   if [ -n "${SLIPWAY_HELD:-}" ]; then
     slipway_proofs=$(cat <&9)
     exec 9<&-
   fi
   unset SLIPWAY_PROOFS SLIPWAY_HELD
-  command -v sha256sum >/dev/null || slipway_blind=$slipway_proofs
+  choose_digest
 }
 
 main() {
@@ -298,7 +298,6 @@ work() {
     slipway_text="Job preparation task failed with non-zero exit code"
     [ "$slipway_code" = 0 ] || end 251 preparation "${slipway_displaced:-$slipway_text}"
   fi
-  [ -z "$slipway_blind" ] || log "There is no sha256sum in the image: the records of this job have no proof"
   log "Starting the job on $AZ_BATCH_NODE_ID"
   if is_file "$slipway_logs/usage.jsonl"; then
     # shellcheck disable=SC2086

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from dataclasses import replace
@@ -50,7 +51,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_the_record_says_how_it_ended_and_where_the_output_is,
     test_the_wall_clock_limit_ends_a_job,
 )
-from tests.unproven import FORGERIES, SUCCESS, TOKEN
+from tests.unproven import FORGERIES, OWN, SUCCESS, TOKEN
 
 
 @pytest.fixture(params=SHELLS[: size(len(SHELLS), 1)])
@@ -261,19 +262,36 @@ def test_the_next_attempt_does_not_answer_with_a_forged_end_and_a_second_start_n
     assert not (node.root / "ran").exists()
 
 
-def test_in_an_image_without_sha256sum_records_have_no_proof_and_decide_nothing(
-    node: NodesInShell,
-) -> None:
-    Path(node.site.path, "sha256sum").unlink()
+def test_in_an_image_without_sha256sum_openssl_proves_the_records(node: NodesInShell) -> None:
+    program = Path(node.site.path, "sha256sum")
+    openssl = shutil.which("openssl")
+    assert openssl is not None
+    program.unlink()
+    program.with_name("openssl").symlink_to(openssl)
 
     assert node.run(**custom("exit 5")) == 5
-    again = node.run(job="9", **custom("exit 6"))
-    after = node.second(**custom("exit 3"))
+    text = (node.root / "records/7-0/result.json").read_bytes()
+    assert OWN.child("7-0").value("result.json", text)["exitCode"] == 5, "its proof is that of any other"
+    assert node.run(restarts="1", **custom("exit 6")) == 5
 
-    assert (again, after.wait(60)) == (253, 3)
-    after.communicate()
-    assert "proof" not in node.record()
-    assert "the records of this job have no proof" in node.output("execution.log")
+
+@pytest.mark.parametrize("record", [{"token": "t.2", "run": "x"}, {"token": TOKEN, "taken": "n-2"}, None])
+def test_in_an_image_without_a_program_for_a_proof_no_record_is_read_or_written_and_nothing_runs(
+    node: NodesInShell, record: dict[str, str] | None
+) -> None:
+    Path(node.site.path, "sha256sum").unlink()
+    turns = node.root / "records/turns"
+    turns.mkdir(parents=True)
+    if record is not None:
+        (turns / "1").write_text(json.dumps(record, indent=1))
+
+    process = node.start(**custom(f"touch {node.root}/ran"))
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 248
+    assert b"neither sha256sum nor openssl" in errors
+    assert not (node.root / "ran").exists()
+    assert len(list(turns.iterdir())) == (record is not None)
 
 
 @pytest.mark.parametrize("way", ["a pipe", "a file without end", "a link without end", "a directory"])
