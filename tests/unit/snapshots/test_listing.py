@@ -1,0 +1,155 @@
+"""An archive as data: what a client sent may be anything, and reading it ends within bounds."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.snapshots.listing import Entry, Unreadable, content, listing
+from tests.unit.snapshots.test_pack import TREES, pack
+
+_NAMES = ("a.py", f"{'a' * 90}/{'b' * 90}.py")
+
+
+def tar(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.GNU_FORMAT) -> bytes:
+    out = io.BytesIO()
+    with tarfile.TarFile(fileobj=out, mode="w", format=form) as archive:
+        for member, data in members:
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+def of_type(kind: bytes, name: str = "a") -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type = kind
+    return member
+
+
+def named(name: str) -> tarfile.TarInfo:
+    return tarfile.TarInfo(name)
+
+
+@given(TREES, st.booleans())
+def test_each_file_is_read_by_its_name(files: dict[str, bytes], compress: bool) -> None:
+    archive, _ = pack(files, compress=compress)
+
+    assert {name: content(io.BytesIO(archive), name) for name in files} == files
+    assert content(io.BytesIO(archive), "absent") is None
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        *product((tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT), _NAMES),
+        *product((tarfile.GNU_FORMAT, tarfile.PAX_FORMAT), ("深い/" * 20 + "終.py",)),
+    ],
+)
+def test_the_formats_of_others_are_read_too(form: int, name: str) -> None:
+    member = named(name)
+    member.mode, member.mtime = 0o755, 1.5  # a time that POSIX writes into a header of its own
+
+    archive = tar((member, b"12"), form=form)
+
+    assert listing(io.BytesIO(archive)).entries == (Entry(name, 2, True),)
+    assert content(io.BytesIO(archive), name) == b"12"
+
+
+@pytest.mark.parametrize("name", ["../up", "/etc/passwd", "a\\b", "a\nb", "\u202ea", "a/../../b", "."])
+def test_a_name_is_given_as_it_is(name: str) -> None:
+    """It is data: who shows it escapes it, and who writes it refuses it."""
+    assert listing(io.BytesIO(tar((named(name), b"")))).entries == (Entry(name),)
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    archive = tar((named("caf\udce9"), b""))
+
+    assert [one.name for one in listing(io.BytesIO(archive)).entries] == ["caf\ufffd"]
+
+
+@pytest.mark.parametrize(
+    "kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.LNKTYPE, b"S", b"V"]
+)
+def test_what_is_not_a_file_a_folder_or_a_link_is_refused(kind: bytes) -> None:
+    with pytest.raises(Unreadable, match="something other than files"):
+        listing(io.BytesIO(tar((of_type(kind), b""))))
+
+
+def _bomb() -> bytes:
+    zeros = zlib.compressobj(9, wbits=31)
+    member = tarfile.TarInfo("zeros")
+    member.size = 1 << 40
+    head = member.tobuf(tarfile.GNU_FORMAT)
+    return zeros.compress(head) + b"".join(zeros.compress(bytes(1 << 20)) for _ in range(40)) + zeros.flush()
+
+
+def _long_name(size: int) -> bytes:
+    member = of_type(b"L")
+    member.size = size
+    return member.tobuf(tarfile.GNU_FORMAT) + bytes(1024)
+
+
+def _record(text: bytes) -> bytes:
+    return tar((of_type(b"x"), text), (named("a"), b""))
+
+
+BROKEN: dict[str, Callable[[], bytes]] = {
+    "nothing": lambda: b"",
+    "not an archive": lambda: b"hello" * 300,
+    "zip": lambda: b"PK\x03\x04" + bytes(range(256)) * 4,
+    "half of a member": lambda: tar((named("a"), b"1" * 2000))[:1024],
+    "half of gzip": lambda: gzip.compress(tar((named("a"), bytes(range(256)) * 9)))[:80],
+    "broken gzip": lambda: b"\x1f\x8b" + b"\xff" * 600,
+    "a checksum that is wrong": lambda: b"b" + tar((named("a"), b""))[1:],
+    "a long name without end": lambda: _long_name(1 << 40),
+    "long names without end": lambda: _long_name(0)[:512] * 50,
+    "a header whose length is wrong": lambda: _record(b"99 path=b\n"),
+    "a header without length": lambda: _record(b"path=b\n"),
+    "a header of no length": lambda: _record(b"0 path=b\n"),
+    "a size below zero": lambda: _record(b"11 size=-5\n"),
+    "a size that is not a number": lambda: _record(b"11 size=xx\n"),
+    "a size of many digits": lambda: _record(b"66 size=" + b"9" * 57 + b"\n"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_archive_is_refused(what: str) -> None:
+    with pytest.raises(Unreadable):
+        listing(io.BytesIO(BROKEN[what]()))
+
+
+def test_a_bomb_is_listed_as_far_as_the_bound() -> None:
+    bomb = _bomb()
+    assert len(bomb) < 100_000
+
+    listed = listing(io.BytesIO(bomb), limit=1 << 20)
+
+    assert listed.entries == (Entry("zeros", 1 << 40),)
+    assert listed.more
+    assert content(io.BytesIO(bomb), "zeros", size=5) == bytes(5)
+    assert content(io.BytesIO(bomb), "other", limit=1 << 20) is None
+
+
+def test_a_listing_says_that_others_follow() -> None:
+    archive, _ = pack(dict.fromkeys("abc", b""))
+
+    assert [one.name for one in listing(io.BytesIO(archive), entries=2).entries] == ["a", "b"]
+    assert listing(io.BytesIO(archive), entries=2).more
+    assert not listing(io.BytesIO(archive), entries=3).more
+
+
+@given(st.binary(max_size=3000), st.integers(0, 2000))
+def test_any_bytes_are_listed_or_refused(noise: bytes, cut: int) -> None:
+    whole, _ = pack({"a/b.py": b"1" * 700, "c": b""}, compress=False)
+    for archive in (noise, b"\x1f\x8b\x08" + noise, whole[:cut] + noise + whole[cut:]):
+        with suppress(Unreadable):
+            assert len(listing(io.BytesIO(archive), entries=50).entries) <= 50
