@@ -127,7 +127,8 @@ def _rejected(job: Job) -> Reply[Any]:
 async def get_jobs(req: func.HttpRequest) -> Reply[JobPage]:
     """List jobs, newest first.
 
-    See [lists of jobs](api.md#lists-of-jobs).
+    Those that the caller may see and that meet every condition; `next` leads to the next page of
+    [the list](api.md#lists-of-jobs).
     """
     from shared.core.view import line
     from shared.operate import listing

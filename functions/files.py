@@ -39,7 +39,7 @@ _HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     """Get a small output directory as one ZIP file.
 
-    The directory, or a folder in it, up to 32 MiB: see [files](api.md#files).
+    The directory, or a folder in it, up to 32 MiB; 413 above: read [its files](api.md#files) one by one.
     """
     from functions.allowance import ARCHIVES, BODIES
     from shared.operate.files.zipped import zipped
@@ -70,7 +70,8 @@ async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
 async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     """Read a file that a job wrote, whole or in part.
 
-    See [files](api.md#files).
+    At most 8 MiB in one answer: with `Range` a part (206); without it a larger file is 413, or 307 with an
+    address of storage itself. Send the `ETag` of the first part as `If-Match` [with the rest](api.md#files).
     """
     first: Misuse | None = None
     for path in _meanings(req.route_params.get("path", "")):

@@ -105,7 +105,8 @@ async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
 async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
     """Get addresses by which a finished job's files are read from storage itself.
 
-    See [files from storage itself](api.md#files-from-storage-itself).
+    Those directly in a folder, at most 1,000; each address reads one blob without a key until `expires`,
+    which is null where files come [through the API only](api.md#files-from-storage-itself).
     """
     from shared.answers.output import FileAddress, FileAddresses
     from shared.operate.files.addresses import addresses
@@ -135,7 +136,7 @@ async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
 async def get_metrics(req: func.HttpRequest) -> Reply[Metrics]:
     """Read the numbers that a job and its nodes report.
 
-    As series: see [metrics](api.md#metrics).
+    As series: what its processes wrote in [lines of JSON](api.md#metrics), and how busy the nodes were.
     """
     from shared.operate.files.metrics import as_json, metrics
 
