@@ -5,7 +5,7 @@ One file, at the top of the uploaded folder. Everything works except backslashes
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -33,33 +33,39 @@ class IgnoreFile:
         self._rules = rules
 
     @classmethod
-    def of_folder(cls, folder: Path) -> Self:
-        """The folder's rules, if it has any. Raises Failure if the file cannot be read."""
+    def of_folder(cls, folder: Path, before: Iterable[str] = ()) -> Self:
+        """The folder's rules, if it has any, after those of `before`. Raises Failure if it cannot be read."""
         file = folder / NAME
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines() if file.is_file() else []
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"{file} cannot be read: {error}") from None
-        rules = list[_Rule]()
+        rules = [_rule(pattern, NAME) for pattern in before]
         for number, line in enumerate(lines, 1):
             if (text := line.rstrip()) and not text.startswith("#"):
                 rules.append(_rule(text, f"{file}, line {number}"))
         return cls(rules)
 
+    @classmethod
+    def from_patterns(cls, patterns: Iterable[str]) -> Self:
+        """The rules of a list."""
+        return cls([_rule(pattern, NAME) for pattern in patterns])
+
     def fits(self, path: str, *, folder: bool = False) -> bool:
         """Whether uploads leave out this file or folder, by its path below the folder."""
         levels = path.split("/")
         return path == NAME or any(
-            self._ignores("/".join(levels[:count]), folder=folder or count < len(levels))
+            self.decision("/".join(levels[:count]), folder=folder or count < len(levels))
             for count in range(1, len(levels) + 1)
         )
 
-    def _ignores(self, path: str, *, folder: bool) -> bool:
+    def decision(self, path: str, *, folder: bool) -> bool | None:
+        """Whether the rules leave it out, by itself; None if none of them speaks of it."""
         fitting = (
             one for one in reversed(self._rules) if (folder or not one.folders) and one.paths.fullmatch(path)
         )
         last = next(fitting, None)
-        return last is not None and not last.back
+        return None if last is None else not last.back
 
 
 def _rule(text: str, place: str) -> _Rule:

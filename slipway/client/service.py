@@ -12,6 +12,7 @@ import aiohttp
 
 from slipway.client.answers import Body, Listed, settings_in
 from slipway.client.calls.base import id_of
+from slipway.client.calls.code import CodeCalls
 from slipway.client.calls.keys import key_for, keyed, new_key, repeatable
 from slipway.client.calls.output import OutputCalls
 from slipway.client.calls.wire import session
@@ -29,7 +30,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _PAGE = 200
 
 
-class Service(OutputCalls):
+class Service(OutputCalls, CodeCalls):
     """The operations of the API. Each raises Failure with the service's message and remedy.
 
     Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.

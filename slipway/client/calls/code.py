@@ -1,0 +1,32 @@
+"""The calls that send the code of a job, and read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from slipway.client.calls.base import Calls
+from slipway.failure import Failure
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Whether the deployment has an archive, and else the address that takes it; the address is a secret."""
+
+    is_known: bool
+    upload: str = field(default="", repr=False)
+
+
+class CodeCalls(Calls):
+    """What a client asks about code."""
+
+    async def offer_code(self, sha256: str, size: int) -> Offer:
+        """Ask for an archive by its digest. Raises Failure for an address that is not a safe one."""
+        body, headers = json.dumps({"sha256": sha256, "bytes": size}), {"Content-Type": "application/json"}
+        answer = await self._json("POST", "snapshots", data=body, headers=headers)
+        if answer["known"] is True:
+            return Offer(True)
+        schemes = ("https://",) if self._url.startswith("https://") else ("https://", "http://")
+        if not str(answer["upload"]).startswith(schemes):
+            raise Failure("the service names an address without encryption for the code; nothing was sent")
+        return Offer(False, str(answer["upload"]))

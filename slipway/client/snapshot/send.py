@@ -1,0 +1,93 @@
+"""Sends an archive to the deployment, once: an address takes it only if there is none of that digest yet."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import BinaryIO
+
+import aiohttp
+
+from slipway.client.calls.wire import session
+from slipway.client.patience import chosen_patience
+from slipway.client.refusal import Unanswered
+from slipway.client.service import Service
+from slipway.client.snapshot.pack import Archive
+from slipway.client.unreachable import why
+from slipway.failure import Failure
+
+_CHUNK = 1 << 18
+#: Storage may be slow, and then answers; it does not answer a request that got lost.
+_PATIENCE = aiohttp.ClientTimeout(sock_connect=30, sock_read=120)
+#: Storage has the archive already, or the address has expired: both are asked again.
+_AGAIN = frozenset({403, 409, 412})
+#: How often an address is asked for.
+_TRIES = 4
+
+
+async def send(api: Service, archive: Archive, advance: Callable[[int], None]) -> bool:
+    """Send it, unless the deployment has it; returns whether it had to be sent. Raises Failure."""
+    last = ""
+    for number in range(_TRIES):
+        offer = await api.offer_code(archive.packed.sha256, archive.packed.bytes)
+        if offer.is_known:
+            return number > 0
+        put = partial(_put, offer.upload, archive, advance)
+        last = await chosen_patience().until_answered(put)
+        if not last:
+            return True
+    raise Failure(f"storage does not take the code: it answered {last}")
+
+
+async def _put(address: str, archive: Archive, advance: Callable[[int], None]) -> str:
+    """Send the archive to its address; returns "", or the answer after which it is asked for again."""
+    md5 = await asyncio.to_thread(_md5, archive.file)
+    headers = {
+        "Content-Length": str(archive.packed.bytes),
+        "Content-MD5": md5,
+        "Content-Type": "application/octet-stream",
+        "If-None-Match": "*",
+        "x-ms-blob-type": "BlockBlob",
+    }
+    counted = 0
+
+    def count(size: int) -> None:
+        nonlocal counted
+        counted += size
+        advance(size)
+
+    try:
+        async with (
+            session(address, timeout=_PATIENCE) as http,
+            http.put(
+                address, data=_parts(archive.file, count), headers=headers, allow_redirects=False
+            ) as answer,
+        ):
+            if answer.status == 201:
+                return ""
+            reason = f"{answer.status} {answer.headers.get('x-ms-error-code', '')}".rstrip()
+    except (aiohttp.ClientError, TimeoutError) as error:
+        advance(-counted)
+        raise Unanswered(f"the code could not be sent to storage: {why(error)}") from None
+    advance(-counted)
+    if answer.status in _AGAIN:
+        return reason
+    if answer.status >= 500 or answer.status in (408, 429):
+        raise Unanswered(f"storage answered {reason} to the code")
+    raise Failure(f"storage does not take the code: it answered {reason}")
+
+
+async def _parts(file: BinaryIO, count: Callable[[int], None]) -> AsyncIterator[bytes]:
+    file.seek(0)
+    while part := await asyncio.to_thread(file.read, _CHUNK):
+        yield part
+        count(len(part))
+
+
+def _md5(file: BinaryIO) -> str:
+    file.seek(0)
+    digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))  # type: ignore[arg-type]
+    return base64.b64encode(digest.digest()).decode()

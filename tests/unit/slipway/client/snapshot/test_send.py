@@ -1,0 +1,106 @@
+"""An archive is sent once, to an address that is asked for again when it does not take it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from slipway.client.patience import Patience, patience
+from slipway.client.service import service
+from slipway.client.snapshot.pack import archive_of
+from slipway.client.snapshot.send import send
+from slipway.client.snapshot.walk import walk
+from slipway.failure import Failure
+from tests.doubles.server import answering, as_slipway
+
+
+class Storage:
+    """A deployment and its storage, which answers with these statuses before it takes the archive."""
+
+    def __init__(self, *answers: int) -> None:
+        self.answers, self.blobs = list(answers), dict[str, bytes]()
+        self.offers, self.headers = 0, dict[str, str]()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path == "/api/snapshots":
+            self.offers += 1
+            body = await request.json()
+            if body["sha256"] in self.blobs:
+                return web.json_response({"known": True})
+            address = f"{request.url.origin()}/snapshots/{body['sha256']}?sig=secret"
+            return web.json_response({"known": False, "upload": address, "expires": "2030-01-01T00:00:00Z"})
+        data = await request.read()
+        self.headers = dict(request.headers)
+        if self.answers and (status := self.answers.pop(0)) != 201:
+            if status == 409:
+                self.blobs[request.path.rpartition("/")[2]] = data
+            return web.Response(status=status, headers={"x-ms-error-code": "Reason"})
+        self.blobs[request.path.rpartition("/")[2]] = data
+        return web.Response(status=201)
+
+
+async def sending(folder: Path, storage: Storage) -> tuple[bool, Sequence[int]]:
+    steps = list[int]()
+
+    async def no_wait(_: float) -> None:
+        return None
+
+    with archive_of(walk(folder)) as archive, patience(Patience(sleep=no_wait, tell=lambda _: None)):
+        async with answering(as_slipway(storage.answer), largest=1 << 26) as url, service(url) as api:
+            return await send(api, archive, steps.append), steps
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text("print(1)\n")
+    return tmp_path
+
+
+async def test_an_archive_is_stored_under_its_digest_and_sent_no_second_time(folder: Path) -> None:
+    storage = Storage()
+
+    first, steps = await sending(folder, storage)
+    second, _ = await sending(folder, storage)
+
+    ((digest, data),) = storage.blobs.items()
+    assert digest == hashlib.sha256(data).hexdigest()
+    assert (first, second, storage.offers) == (True, False, 2)
+    assert sum(steps) == len(data)
+    md5 = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
+    expected = {"If-None-Match": "*", "x-ms-blob-type": "BlockBlob", "Content-MD5": md5}
+    assert {name: storage.headers[name] for name in expected} == expected
+    assert storage.headers["Content-Length"] == str(len(data))
+
+
+@pytest.mark.parametrize(
+    ("answers", "offers"),
+    [((403,), 2), ((409,), 2), ((412, 403), 3), ((500, 503), 1), ((429,), 1)],
+)
+async def test_an_address_that_does_not_take_it_is_tried_or_asked_for_again(
+    folder: Path, answers: Sequence[int], offers: int
+) -> None:
+    storage = Storage(*answers)
+
+    is_sent, steps = await sending(folder, storage)
+
+    assert is_sent
+    assert storage.offers == offers
+    ((_, data),) = storage.blobs.items()
+    assert sum(steps) in (0, len(data))
+
+
+@pytest.mark.parametrize("answers", [(403,) * 9, (400,), (302,)])
+async def test_storage_that_refuses_is_named_without_its_address(
+    folder: Path, answers: Sequence[int]
+) -> None:
+    with pytest.raises(
+        Failure, match=rf"storage does not take the code: it answered {answers[0]} Reason"
+    ) as refused:
+        await sending(folder, Storage(*answers))
+
+    assert "secret" not in str(refused.value)
