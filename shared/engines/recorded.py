@@ -82,7 +82,8 @@ def explained(end: Observation, record: Mapping[str, Any] | None) -> Observation
         return end
     # Some accounting reports the code 0 of jobs that failed.
     code = None if by_record.exit_code is None else end.exit_code or by_record.exit_code
-    return by_record._replace(exit_code=code, unstarted=end.unstarted)
+    unstarted = end.unstarted or record.get("unstarted") is True
+    return by_record._replace(exit_code=code, unstarted=unstarted)
 
 
 def placed(observed: Observation, record: Mapping[str, Any] | None, segment: str) -> Observation:

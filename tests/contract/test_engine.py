@@ -11,7 +11,7 @@ import asyncio
 import json
 import sys
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -44,6 +44,8 @@ from tests.contract.idle import IDLES, IdleWorld
 from tests.contract.kubernetes import on_kubernetes
 from tests.contract.kubernetes.foreign import KUBECONFIG, UNSEEN, Foreign, foreign
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
+from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
+from tests.doubles.code_storage import OVER, SIGNATURE, CodeStorage, code_storage
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
 from tests.forged import forging
@@ -51,6 +53,7 @@ from tests.intruder import MARK, intruding
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
+_LATER = "its nodes cannot get the code of a job yet"
 #: Schedulers give whole seconds.
 _ROUNDED = timedelta(seconds=1)
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -67,6 +70,8 @@ class Rig:
     facts: ClusterFacts = NO_FACTS
     #: why a test that reads what a job wrote cannot run here; "" where it can
     unseen: str = ""
+    #: why its nodes cannot get the code of a job; "" where they can
+    codeless: str = ""
     #: of every order
     targets: list[Target] = field(default_factory=list)
 
@@ -74,6 +79,12 @@ class Rig:
         """Skip a test that reads what a job wrote, where that cannot be seen."""
         if self.unseen:
             pytest.skip(self.unseen)
+
+    def needs_code(self) -> None:
+        """Skip a test of a job with code, where no node gets it."""
+        self.needs_files()
+        if self.codeless:
+            pytest.skip(self.codeless)
 
     def order(self, command: str, *, name: str | None = None, token: str = "t.1") -> Order:
         target = Target(
@@ -188,6 +199,12 @@ async def kubernetes_here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield running
 
 
+@pytest.fixture
+def code() -> Iterator[CodeStorage]:
+    with code_storage() as storage:
+        yield storage
+
+
 Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | Kubernetes | Foreign | None
 
 
@@ -213,7 +230,7 @@ def running(request: pytest.FixtureRequest) -> Place:
 async def rig(running: Place) -> AsyncIterator[Rig]:
     if running is None:
         memory = MemoryEngine(own_facts=ClusterFacts(max_nodes=1))
-        yield Rig(memory, "id", memory, memory.own_facts)
+        yield Rig(memory, "id", memory, memory.own_facts, codeless="it runs no processes")
     elif isinstance(running, Slurm):
         on_slurm = engine_on(running, partition="elastic")
         yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
@@ -229,25 +246,27 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         await on_account.close()
     elif isinstance(running, Kubernetes):
         on_cluster = engine_on_cluster(running)
-        yield Rig(on_cluster, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=2, gpus=1))
+        facts = ClusterFacts(max_nodes=2, gpus=1)
+        yield Rig(on_cluster, f"/clusters/{CLUSTER}", facts=facts, codeless=_LATER)
         await on_cluster.close()
     elif isinstance(running, Foreign):
         on_yours = running.engine()
         unseen = "" if running.has_reads else UNSEEN
-        rig = Rig(on_yours, f"/clusters/{CLUSTER}", facts=running.facts, unseen=unseen)
+        rig = Rig(on_yours, f"/clusters/{CLUSTER}", facts=running.facts, unseen=unseen, codeless=_LATER)
         yield rig
         await on_yours.close()
         await running.clear(rig.targets)
     elif isinstance(running, on_kubernetes.Running):
         on_server = on_kubernetes.engine_on(running)
-        yield Rig(on_server, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1))
+        facts = ClusterFacts(max_nodes=4, gpus=1)
+        yield Rig(on_server, f"/clusters/{CLUSTER}", facts=facts, codeless=_LATER)
         await on_server.close()
     else:
         workspace = _workspace(running)
         engine = BatchAIEngine(workspace)
         nc6 = ClusterFacts(frozenset({"logs", "datalake"}), max_nodes=2, gpus=1, memory=56 * 1024)
         of_price = replace(nc6, size="STANDARD_NC6", priority="lowpriority")
-        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price)
+        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price, codeless=_LATER)
         await engine.close()
 
 
@@ -439,6 +458,57 @@ async def test_a_job_whose_gpus_do_nothing_is_warned_and_ends_as_idle(rig: Rig) 
         "io.slipway.job.idle.v1",
         "io.slipway.job.cancelled.v1",
     ]
+
+
+async def test_each_attempt_runs_the_accepted_code_in_its_own_copy_on_each_node(
+    rig: Rig, code: CodeStorage
+) -> None:
+    rig.needs_code()
+    source = code.source(packed(*FOLDER))
+    first = replace(rig.order("echo spoilt >data/rows.csv; exit 3"), code=source)
+    await rig.engine.submit(first)
+    await rig.until(first.target, lambda observation: observation.state.terminal)
+    code.source(packed(file("train.py", "print('edited')")))
+    second = replace(rig.order(COMMAND, token="t.2"), code=source, earlier=(Earlier(first.target, "user"),))
+    second.document["properties"]["nodeCount"] = min(2, rig.facts.max_nodes or 1)
+    second.document["properties"]["jobPreparation"] = {"commandLine": "./run.sh && cat train.py"}
+
+    await rig.engine.submit(second)
+    end = await rig.until(second.target, lambda observation: observation.state.terminal)
+
+    printed = await rig.engine.read(second.target, "stdouterr", "stdout.txt", 0, 1000)
+    assert (end.state, printed.data.decode()) == (JobState.SUCCEEDED, PRINTED), end
+
+
+@pytest.mark.parametrize(
+    ("lacking", "reason", "text", "is_unstarted"),
+    [
+        ("expired", Reason.INFRASTRUCTURE, "no longer valid", True),
+        ("deleted", Reason.PREPARATION, "its code was deleted", False),
+        ("different", Reason.INFRASTRUCTURE, "not the code that was accepted", False),
+    ],
+)
+async def test_a_job_without_its_accepted_code_never_runs_and_says_why(
+    rig: Rig, code: CodeStorage, tmp_path: Path, lacking: str, reason: Reason, text: str, is_unstarted: bool
+) -> None:
+    rig.needs_code()
+    source = code.source(packed(*FOLDER), signature=OVER if lacking == "expired" else SIGNATURE)
+    if lacking != "expired":
+        code.replace(source, packed(file("train.py", "evil")) if lacking == "different" else None)
+    order = replace(rig.order(f"touch {tmp_path}/ran"), code=source)
+    order.document["properties"]["jobPreparation"] = {"commandLine": f"touch {tmp_path}/ran"}
+
+    await rig.engine.submit(order)
+    end = await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    assert (end.state, end.reason, end.unstarted) == (JobState.FAILED, reason, is_unstarted), end
+    assert text in end.message
+    assert "canary" not in end.message
+    assert not _exists(tmp_path / "ran")
+
+
+def _exists(path: Path) -> bool:
+    return path.exists()
 
 
 async def test_a_job_that_writes_its_own_record_is_counted_by_the_times_of_its_scheduler(rig: Rig) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from shared.core.code.record import CodeSource
 
 #: The prefix of a file server's entry in the table if the nodes mount it for each job.
 NFS = "nfs://"
@@ -34,6 +37,18 @@ def linked(table: Mapping[str, str], properties: Mapping[str, Any]) -> tuple[tup
     """Mount path and directory of each volume that the nodes have."""
     volumes = mounted(table, properties)
     return tuple((at, path) for _, at, path in volumes if path is not None and not path.startswith(NFS))
+
+
+def code_file(table: Mapping[str, str], code: CodeSource | None) -> str:
+    """The file with a job's code on the nodes; "" where they do not mount the container of snapshots."""
+    parts = urlsplit(code.address if code else "")
+    account, _, domain = (parts.hostname or "").partition(".")
+    path = unquote(parts.path).lstrip("/")
+    if not domain.startswith("blob."):  # an emulator names the account in the path
+        account, _, path = path.partition("/")
+    container, _, blob = path.partition("/")
+    directory = {_plain(key): path for key, path in table.items()}.get(_plain(f"{account}/{container}"), "")
+    return f"{directory.rstrip('/')}/{blob}" if directory and not directory.startswith(NFS) else ""
 
 
 def image_of(properties: Mapping[str, Any]) -> str:

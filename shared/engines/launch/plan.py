@@ -55,6 +55,12 @@ def mounting() -> str:
 
 
 @cache
+def bringing() -> str:
+    """The program that brings the code of a job to its node."""
+    return _joined(("unpack", "code"))
+
+
+@cache
 def forgetting() -> str:
     """The program that removes the leftovers of attempts."""
     return _joined(("files", "proof", "store", "forget"))
@@ -99,6 +105,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "job": _pairs(own(properties)),
         "secrets": secrets(properties),
         "setup": [steps.setup(), *steps.keeping("make")],
+        **({"code": steps.code(bringing())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
         "usage": [steps.usage(), *steps.keeping("follow", service=True)],

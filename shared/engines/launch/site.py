@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from shared.core.code.record import CodeSource
 from shared.engines.launch.volumes import Volume
 
 
@@ -21,6 +22,8 @@ class Spread:
     first: int = 0
     #: the MPI by which they are started; "" for none
     mpi: str = ""
+    #: whether each gets the standard input
+    is_fed: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,3 +93,6 @@ class Site:
     start_by: datetime | None = None
     #: directories on the nodes whose content outlives the nodes
     shares: tuple[str, ...] = ()
+    #: the code of the job, if it owns one, and the file that has it where nodes mount the snapshots
+    code: CodeSource | None = None
+    code_file: str = ""

@@ -80,6 +80,17 @@ class Steps:
             self._without_chosen(step) | {"input": json.dumps([one.document for one in self.site.volumes])}
         ]
 
+    def code(self, program: str) -> list[Step]:
+        """The step in which every node gets the job's code; none without one."""
+        source = self.site.code
+        if source is None:
+            return []
+        start = ("python3", "-I", "-c", program)
+        step = self._step((*self._spread_to_all(is_fed=True), *start), "", ("code.txt", "code.txt"))
+        where = {"file": self.site.code_file} if self.site.code_file else {"address": source.address}
+        wanted = {**where, "sha256": source.sha256, "bytes": source.bytes, "at": source.at}
+        return [self._without_chosen(step) | {"input": json.dumps(wanted)}]
+
     def _without_chosen(self, step: Step) -> Step:
         """The step without variables such as BASH_ENV and PATH, which would make it run code of the job.
 
@@ -91,8 +102,9 @@ class Steps:
         text = f'SLIPWAY_NODE="${self.site.scheduler.node}" exec "$@"'
         return ("bash", "-c", text, "bash", *self.site.mounter, word, "{SLIPWAY_TEMP}")
 
-    def _spread_to_all(self) -> tuple[str, ...]:
-        return self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
+    def _spread_to_all(self, *, is_fed: bool = False) -> tuple[str, ...]:
+        spread = Spread(self.nodes, self.nodes, is_fed=is_fed)
+        return self._spread(spread, host=True) if self.nodes > 1 else ()
 
     def removing(self) -> list[list[str]]:
         """The commands that remove from the nodes the files that were uploaded."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.core.code.record import WORK
 from shared.engines.launch.site import Site
 
 #: For every mpirun, also a job's own, with the names of Open MPI 4 (OMPI) and 5 (PRTE). Jobs may run as root.
@@ -32,7 +33,13 @@ def system(site: Site) -> dict[str, str]:
         "AZ_BATCH_HOST_LIST": "$SLIPWAY_HOSTS",
         "AZ_BATCH_MASTER_NODE": "$SLIPWAY_HOST_0",
         **_OPEN_MPI,
+        **({"SLIPWAY_CODE": f"{temporary}/{_inside(site.code.at)}"} if site.code else {}),
     }
+
+
+def _inside(at: str) -> str:
+    """Where the code is in a run's own directory."""
+    return "wd" if at == WORK else f"mounts/{at}"
 
 
 def inputs(properties: Mapping[str, Any]) -> dict[str, str]:

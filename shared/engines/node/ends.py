@@ -1,5 +1,7 @@
 """How a run ends."""
 
+from typing import Any, Dict
+
 #: Exit codes of runs in which no command of the job gave one; the record names the reason.
 NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
 
@@ -7,9 +9,17 @@ NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 
 class End(Exception):
     """The run is over: exit code, reason, and a sentence. `final`: no other run of the attempt may follow."""
 
-    def __init__(self, code: int, reason: str, message: str, final: bool = True) -> None:
+    def __init__(
+        self, code: int, reason: str, message: str, final: bool = True, is_unstarted: bool = False
+    ) -> None:
         super().__init__(message)
         self.code, self.reason, self.message, self.final = code, reason, message, final
+        self._is_unstarted = is_unstarted
+
+    def fields(self) -> Dict[str, Any]:
+        """What the record of the run says of it. `unstarted`: nothing ran, so that another costs no retry."""
+        fields = {"state": "ended", "reason": self.reason, "message": self.message, "final": self.final}
+        return dict(fields, code=self.code, **({"unstarted": True} if self._is_unstarted else {}))
 
 
 def asked_end() -> End:

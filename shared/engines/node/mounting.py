@@ -1,14 +1,23 @@
-"""The volumes of a job in a run: mounted on every node, and linked below the job's mount root."""
+"""What every node gets before the job: its volumes, linked below the job's mount root, and its code."""
 
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from shared.engines.node.ends import NOT_PREPARED, End
+from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End
 from shared.engines.node.files import PRIVATE
 from shared.engines.node.processes import Failed, run_all
 
 #: The file in which a node's program explains why it could not mount, and how many bytes of it are kept.
 REASONS, LONGEST = "mounting.txt", 1000
+#: The same for the job's code; its first word is one of `code.py`. The code of the end, and its reason.
+CODE_REASONS = "code.txt"
+CODE_ENDS = {
+    "expired": (NOT_READY, "infrastructure"),
+    "deleted": (NOT_PREPARED, "preparation"),
+    "different": (NOT_READY, "infrastructure"),
+    "hostile": (NOT_PREPARED, "preparation"),
+    "failed": (NOT_READY, "infrastructure"),
+}
 
 
 def mount(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) -> List[List[str]]:
@@ -32,3 +41,20 @@ def mount(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) 
             directory.parent.mkdir(parents=True, exist_ok=True)
             directory.symlink_to(to)
     return links
+
+
+def bring_code(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) -> None:
+    """Put the job's code onto every node, where its processes expect it.
+
+    Raises End; an address that is no longer valid costs no retry, as another attempt gets a new one.
+    """
+    temporary = Path(env["SLIPWAY_TEMP"])
+    try:
+        run_all(plan.get("code", []), [], env, temporary, check)
+    except Failed:
+        check()
+        text = (temporary / CODE_REASONS).read_text(errors="replace")
+        parts = (line.partition(": ") for line in text.splitlines())
+        word, reason = next(((one, rest) for one, _, rest in parts if one in CODE_ENDS), ("failed", ""))
+        reason = reason[:LONGEST] or "its code could not be brought to a node"
+        raise End(*CODE_ENDS[word], reason, is_unstarted=word == "expired") from None

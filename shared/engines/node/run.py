@@ -20,7 +20,7 @@ from shared.engines.node.blobs import store_of
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
-from shared.engines.node.mounting import mount
+from shared.engines.node.mounting import bring_code, mount
 from shared.engines.node.private import close_output, take
 from shared.engines.node.processes import Failed, run_all, words
 from shared.engines.node.uploads import bring, only_here
@@ -85,6 +85,7 @@ class Run:
         self._step("setup", NOT_READY, "infrastructure", "A node could not be made ready")
         for at, _, label in self._links:
             self._log(f"Mounted {label} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
+        bring_code(self._plan, self._env, self._check_outside)
         if self._plan["preparation"]:
             for host in self._hosts:
                 self._log(f"Executing 'job environment preparation' on {host}", host)
@@ -209,8 +210,7 @@ class Run:
             return
         shown_code = {"preparation": 1}.get(end.reason, end.code)  # in the form of the service
         exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else shown_code
-        record.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
-        self._claim.record(dict(record, exitCode=exit_code, ended=stamp()))
+        self._claim.record(dict(record, **end.fields(), exitCode=exit_code, ended=stamp()))
 
     def _journal(self, host: str) -> str:
         return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"

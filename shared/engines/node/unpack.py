@@ -8,7 +8,7 @@ import os
 import tarfile
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, List
+from typing import Any, BinaryIO, Dict, Iterator, List
 
 #: Entries of an archive, bytes in the headers of one, and bytes of all files together.
 ENTRIES, HEADERS, UNPACKED = 20_000, 1 << 20, 4 << 30
@@ -37,12 +37,12 @@ class Bounded:
         return bytes(self._file.read(count))
 
 
-def unpack(file: BinaryIO, top: Path, most: int = UNPACKED) -> None:
+def unpack(file: BinaryIO, top: Path, most: int = UNPACKED, entries: int = ENTRIES) -> None:
     """Make what is in the archive below `top`, an empty folder. Raises Hostile, and OSError of the disk."""
     is_packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
     source = Bounded(gzip.GzipFile(fileobj=file) if is_packed else file)
-    tree = Tree(top, most)
+    tree = Tree(top, most, entries)
     try:
         for member in _members(source):
             tree.add(member, source)
@@ -68,9 +68,9 @@ def _members(source: Any) -> Iterator[tarfile.TarInfo]:
 class Tree:
     """What has been made of an archive: path of an entry → its kind."""
 
-    def __init__(self, top: Path, most: int) -> None:
-        self._top, self._most, self._size = top, most, 0
-        self._kinds = {}  # type: Dict[str, str]
+    def __init__(self, top: Path, most: int, entries: int) -> None:
+        self._top, self._most, self._entries, self._size = top, most, entries, 0
+        self._kinds: Dict[str, str] = {}
 
     def add(self, member: tarfile.TarInfo, source: Bounded) -> None:
         """Make one entry. Raises Hostile."""
@@ -91,8 +91,8 @@ class Tree:
             raise _hostile(member.name, "is neither a file nor a folder nor a link")
 
     def _enter(self, path: str, kind: str) -> Path:
-        if len(self._kinds) >= ENTRIES:
-            raise Hostile(f"its archive has more than {ENTRIES} entries")
+        if len(self._kinds) >= self._entries:
+            raise Hostile(f"its archive has more than {self._entries} entries")
         self._kinds[path] = kind
         return self._top / path
 

@@ -112,6 +112,7 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         "functions/bindings.py",
         "functions/process.py",
         "shared/engines/node/agent.py",
+        "shared/engines/node/code.py",
         "shared/engines/node/forget.py",
         "shared/engines/node/keep.py",
         "shared/engines/node/private.py",

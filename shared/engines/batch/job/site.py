@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from shared.core.engine import Order
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.launch.docker import docker
-from shared.engines.launch.mounts import linked
+from shared.engines.launch.mounts import code_file, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.launch.volumes import Keys, Volume, volumes
 
@@ -76,6 +76,8 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         place=cluster.place(cluster.layout.attempt(target), signature),
         keep=cluster.place(cluster.files(target), signature),
         start_by=life.start_by if life and is_signed else None,
+        code=order.code,
+        code_file=code_file(cluster.mounts, order.code),
         shares=(*(to for _, to in links), *mounts) if cluster.blobs else (),
     )
 

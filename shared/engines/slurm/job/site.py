@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.core.engine import Order
 from shared.core.errors import Misconfigured
-from shared.engines.launch.mounts import image_of, linked
+from shared.engines.launch.mounts import code_file, image_of, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import gpus, merged
@@ -29,7 +29,7 @@ def srun(spread: Spread) -> tuple[str, ...]:
         "--overlap",
         "--overcommit",
         "--kill-on-bad-exit=1",
-        "--input=none",
+        f"--input={'all' if spread.is_fed else 'none'}",
         f"--mpi={spread.mpi or 'none'}",
     )
 
@@ -66,6 +66,8 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
         ),
         mpi=cluster.mpi,
         longest=cluster.longest,
+        code=order.code,
+        code_file=code_file(cluster.mounts, order.code),
     )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 
 import pytest
 
+from shared.core.code.record import CodeSource
 from shared.engines.launch import plan as launch
+from shared.engines.launch.mounts import code_file
 from shared.engines.slurm.job.site import site
 from shared.jobspec.format.toolkits import TOOLKITS as FORMAT
 from tests.unit.engines.slurm.launch_plans import CLUSTER, EVERYTHING, FOLDER, TOOLKITS, goldens, order
@@ -29,6 +32,35 @@ def test_the_program_is_one_text_for_python_3_6_and_holds_nothing_of_any_job() -
     assert text.startswith("#!/usr/bin/env python3\n")
     assert "from shared" not in text
     assert launch.script() is text
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_the_code_of_a_job_is_brought_before_its_preparation_and_its_address_is_in_no_command(
+    nodes: int,
+) -> None:
+    source = CodeSource("https://acct.blob.core.windows.net/snapshots/team/00?sig=canary", "00", 7, "work")
+    job_order = replace(order(TOOLKITS["custom"], nodeCount=nodes), code=source)
+
+    whole = launch.plan(site(CLUSTER, job_order), job_order)
+
+    (step,) = whole["code"]
+    assert list(whole).index("code") < list(whole).index("preparation")
+    assert json.loads(step["input"]) == {"address": source.address, "sha256": "00", "bytes": 7, "at": "work"}
+    assert "canary" not in str({**whole, "code": [{**step, "input": ""}]})
+    assert ("--input=all" in step["argv"]) is (nodes > 1)
+    assert dict(whole["system"])["SLIPWAY_CODE"].endswith("$SLIPWAY_RUN/wd")
+    ast.parse(step["argv"][-1], feature_version=(3, 6))
+    assert "from shared" not in step["argv"][-1]
+
+
+@pytest.mark.parametrize("address", ["https://acct.blob.core.windows.net", "http://127.0.0.1:10000/acct"])
+def test_nodes_that_mount_the_snapshots_read_the_code_there(address: str) -> None:
+    table = {"Acct/snapshots": "/mnt/snapshots/", "acct/scripts": "/mnt/scripts"}
+    source = CodeSource(f"{address}/snapshots/a%20team/00?sig=canary", "00", 7, "work")
+
+    assert code_file(table, source) == "/mnt/snapshots/a team/00"
+    assert code_file({"acct/scripts": "/mnt/scripts"}, source) == ""
+    assert code_file(table, None) == ""
 
 
 def test_the_environment_of_the_program_is_the_only_place_of_secrets() -> None:
