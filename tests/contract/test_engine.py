@@ -45,7 +45,7 @@ from tests.contract.kubernetes import on_kubernetes
 from tests.contract.kubernetes.foreign import KUBECONFIG, UNSEEN, Foreign, foreign
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
-from tests.doubles.code_storage import OVER, SIGNATURE, CodeStorage, code_storage
+from tests.doubles.code_storage import EXPIRED, SIGNATURE, CodeStorage, code_storage
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
 from tests.forged import forging
@@ -492,7 +492,7 @@ async def test_a_job_without_its_accepted_code_never_runs_and_says_why(
     rig: Rig, code: CodeStorage, tmp_path: Path, lacking: str, reason: Reason, text: str, is_unstarted: bool
 ) -> None:
     rig.needs_code()
-    source = code.source(packed(*FOLDER), signature=OVER if lacking == "expired" else SIGNATURE)
+    source = code.source(packed(*FOLDER), signature=EXPIRED if lacking == "expired" else SIGNATURE)
     if lacking != "expired":
         code.replace(source, packed(file("train.py", "evil")) if lacking == "different" else None)
     order = replace(rig.order(f"touch {tmp_path}/ran"), code=source)

@@ -11,7 +11,7 @@ from shared.core.code.record import WORK, CodeSource
 from tests.doubles.archives import digest
 
 #: Signatures, of which storage refuses the second one.
-SIGNATURE, OVER = "se=2999-01-01T00%3A00%3A00Z&sig=canary", "se=2020-01-01T00%3A00%3A00Z&sig=canary"
+SIGNATURE, EXPIRED = "se=2999-01-01T00%3A00%3A00Z&sig=canary", "se=2020-01-01T00%3A00%3A00Z&sig=canary"
 
 
 class CodeStorage(ThreadingHTTPServer):
@@ -49,7 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.requests.append(path)
         status, code = self.server.answers.pop(0) if self.server.answers else (200, "")
         content = self.server.blobs.get(path)
-        if query == OVER:  # as the local storage says it
+        if query == EXPIRED:  # as the local storage says it
             status, code = 403, "AuthorizationFailure"
         if status == 200 and content is None:
             status, code = 404, "BlobNotFound"

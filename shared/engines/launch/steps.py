@@ -88,8 +88,8 @@ class Steps:
         start = ("python3", "-I", "-c", program)
         step = self._step((*self._spread_to_all(is_fed=True), *start), "", ("code.txt", "code.txt"))
         where = {"file": self.site.code_file} if self.site.code_file else {"address": source.address}
-        wanted = {**where, "sha256": source.sha256, "bytes": source.bytes, "at": source.at}
-        return [self._without_chosen(step) | {"input": json.dumps(wanted)}]
+        request = {**where, "sha256": source.sha256, "bytes": source.bytes, "at": source.at}
+        return [self._without_chosen(step) | {"input": json.dumps(request)}]
 
     def _without_chosen(self, step: Step) -> Step:
         """The step without variables such as BASH_ENV and PATH, which would make it run code of the job.

@@ -104,9 +104,9 @@ def _fetched(order: Dict[str, Any], file: BinaryIO, digest: Any) -> Answer:
     most = order["bytes"] + 1
 
     def copy(read: Callable[[int], bytes]) -> int:
-        left = most
-        while left:
-            data = read(min(CHUNK, left))
+        remaining = most
+        while remaining:
+            data = read(min(CHUNK, remaining))
             if not data:
                 break
             digest.update(data)
@@ -114,8 +114,8 @@ def _fetched(order: Dict[str, Any], file: BinaryIO, digest: Any) -> Answer:
                 file.write(data)
             except OSError as error:
                 raise NoCode(FAILED, f"its code could not be written: {error.strerror}") from None
-            left -= len(data)
-        return int(most - left)
+            remaining -= len(data)
+        return int(most - remaining)
 
     return _from_directory(order["file"], copy) if order.get("file") else _from_storage(order, copy, most)
 
@@ -141,11 +141,11 @@ def _from_storage(order: Dict[str, Any], copy: Callable[[Callable[[int], bytes]]
                 return Answer(answer.status, answer.getheader("x-ms-error-code") or "")
             size = copy(answer.read)
             if size < min(int(answer.getheader("content-length") or 0), most):
-                return Answer(0, "the connection was closed")
-    except http.client.HTTPException as error:
-        return Answer(0, type(error).__name__)
+                return Answer(0, "(the connection was closed)")
+    except http.client.HTTPException:
+        return Answer(0, "(the response cannot be read)")
     except OSError as error:
-        return Answer(0, error.strerror or type(error).__name__)
+        return Answer(0, f"({error.strerror or 'the connection was closed or timed out'})")
     return Answer(200)
 
 

@@ -1,4 +1,4 @@
-"""Unpacks the archive of a job's code, which is hostile: whoever sent the job made it.
+"""Unpacks the archive of a job's code, which is hostile: the author of the job made it.
 
 Only files, folders and links inside are made, below a new folder to which nothing else writes.
 """
@@ -26,14 +26,14 @@ class Bounded:
     """An archive of which only so many bytes are read into memory: its headers name their own size."""
 
     def __init__(self, file: Any) -> None:
-        self._file, self.left = file, HEADERS
+        self._file, self.remaining = file, HEADERS
         self.seek, self.tell, self.close = file.seek, file.tell, file.close
 
     def read(self, count: int = -1) -> bytes:
-        """Read some bytes of those that are left. Raises Hostile."""
-        if not 0 <= count <= self.left:
+        """Read some bytes of those that remain. Raises Hostile."""
+        if not 0 <= count <= self.remaining:
             raise Hostile("a header of its archive is too large")
-        self.left -= count
+        self.remaining -= count
         return bytes(self._file.read(count))
 
 
@@ -58,7 +58,7 @@ def unpack(file: BinaryIO, top: Path, most: int = UNPACKED, entries: int = ENTRI
 def _members(source: Any) -> Iterator[tarfile.TarInfo]:
     with tarfile.open(fileobj=source, mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
         while True:
-            source.left = HEADERS
+            source.remaining = HEADERS
             member = tar.next()
             if member is None:
                 return
@@ -115,14 +115,14 @@ class Tree:
         mode = 0o755 if member.mode & 0o100 else 0o644
         with os.fdopen(os.open(str(self._enter(path, "file")), flags, mode), "wb") as file:
             source.seek(member.offset_data)
-            left = member.size
-            while left:
-                source.left = CHUNK
-                data = source.read(min(CHUNK, left))
+            remaining = member.size
+            while remaining:
+                source.remaining = CHUNK
+                data = source.read(min(CHUNK, remaining))
                 if not data:
                     raise _hostile(path, "ends too early")
                 file.write(data)
-                left -= len(data)
+                remaining -= len(data)
 
     def check_links(self) -> None:
         """Find the links that lead outside, also by way of another one: now all of them are there."""

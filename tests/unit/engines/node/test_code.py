@@ -13,7 +13,7 @@ from shared.core.code.record import CodeSource
 from shared.engines.node.code import NoCode, bring, fetch
 from shared.engines.node.unpack import Hostile
 from tests.doubles.archives import FOLDER, file, packed
-from tests.doubles.code_storage import OVER, CodeStorage, code_storage
+from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
 
 _ARCHIVE = packed(*FOLDER)
 
@@ -101,7 +101,7 @@ def test_other_bytes_than_the_accepted_ones_are_never_unpacked(
         (404, "BlobNotFound", "", "deleted"),
         (404, "ContainerNotFound", "", "deleted"),
         (403, "AuthenticationFailed", "", "expired"),
-        (403, "AuthorizationFailure", OVER, "expired"),
+        (403, "AuthorizationFailure", EXPIRED, "expired"),
         (403, "AuthorizationFailure", "", "failed"),
         (400, "InvalidQueryParameterValue", "", "failed"),
         (301, "", "", "failed"),
@@ -124,7 +124,7 @@ def test_the_reason_says_what_another_attempt_is_worth_and_holds_no_signature(
 def test_what_was_cut_off_is_no_other_code(storage: CodeStorage, tmp_path: Path) -> None:
     storage.answers = [(200, "cut off")]
 
-    with pytest.raises(NoCode, match=r"^failed: .*no answer the connection was closed"):
+    with pytest.raises(NoCode, match=r"^failed: .*no answer \(the connection was closed\)"):
         fetch(asdict(storage.source(_ARCHIVE)), tmp_path / "archive", outage=0)
 
 
