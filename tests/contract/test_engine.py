@@ -266,7 +266,7 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         engine = BatchAIEngine(workspace)
         nc6 = ClusterFacts(frozenset({"logs", "datalake"}), max_nodes=2, gpus=1, memory=56 * 1024)
         of_price = replace(nc6, size="STANDARD_NC6", priority="lowpriority")
-        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price, codeless=_LATER)
+        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price)
         await engine.close()
 
 
@@ -502,6 +502,7 @@ async def test_a_job_without_its_accepted_code_never_runs_and_says_why(
     end = await rig.until(order.target, lambda observation: observation.state.terminal)
 
     assert (end.state, end.reason, end.unstarted) == (JobState.FAILED, reason, is_unstarted), end
+    assert await _both_ways(rig, order.target) == (end, end)
     assert text in end.message
     assert "canary" not in end.message
     assert not _exists(tmp_path / "ran")

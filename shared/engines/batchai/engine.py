@@ -33,6 +33,7 @@ from shared.engines.batchai.abilities import abilities_of
 from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.code import may_lack_code
 from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors
@@ -114,22 +115,24 @@ class BatchAIEngine:
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""
-        experiments: dict[str, dict[str, str]] = defaultdict(dict)
+        experiments: dict[str, dict[str, Target]] = defaultdict(dict)
         for target in targets:
-            experiments[target.experiment][target.name] = target.token
+            experiments[target.experiment][target.name] = target
         views: dict[str, ObservedJob] = {}
 
-        async def one(experiment: str, tokens: Mapping[str, str]) -> None:
+        async def one(experiment: str, own: Mapping[str, Target]) -> None:
             # Page by page, so that only the needed part of each job is kept in memory.
             async for jobs in self._calls.jobs(experiment, page_of):
                 for job in jobs:
                     name = job["name"]
-                    understood = _understand(job) if name in tokens else None
-                    if understood is not None and token_of(job) == tokens[name]:
+                    understood = _understand(job) if name in own else None
+                    if understood is not None and token_of(job) == own[name].token:
+                        if may_lack_code(understood):
+                            understood = observation(await self._calls.job(own[name]))
                         views[name] = job, understood
 
         async with api_errors():
-            await asyncio.gather(*(one(e, tokens) for e, tokens in experiments.items()))
+            await asyncio.gather(*(one(e, own) for e, own in experiments.items()))
         return dict(zip(views, await self._explained(cluster, views.values()), strict=True))
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.core.engine import Order, Submission
 from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.code import with_code
 
 API = "2018-05-01"
 
@@ -16,7 +17,7 @@ API = "2018-05-01"
 def submission(workspace: Workspace, order: Order) -> Submission:
     """Method, path with query, and body. Null members are left out: the service treats them as absent."""
     path = f"{job_path(workspace, order)}?api-version={API}"
-    return Submission("PUT", path, _without_nulls(order.document))
+    return Submission("PUT", path, _without_nulls(with_code(order)))
 
 
 def job_path(workspace: Workspace, order: Order) -> str:

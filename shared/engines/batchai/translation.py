@@ -10,6 +10,7 @@ from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
+from shared.engines.batchai.code import ended_without_code
 
 #: executionState → our state. `failed` is refined by the error codes below.
 STATES: dict[str, JobState] = {
@@ -71,7 +72,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
             state = JobState.CANCELLED
     elif str(properties.get("provisioningState", "")).lower() == "failed":
         state, reason = JobState.FAILED, Reason.INFRASTRUCTURE
-    return Observation(
+    end = Observation(
         state=state,
         reason=reason,
         message=_message(errors),
@@ -81,6 +82,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
         handle=str(job.get("id") or ""),
         segment=untrusted.path(properties.get("jobOutputDirectoryPathSegment")),
     )
+    return ended_without_code(job, end)
 
 
 def token_of(job: Mapping[str, Any]) -> str | None:

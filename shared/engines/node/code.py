@@ -22,6 +22,8 @@ from shared.engines.node.unpack import CHUNK, UNPACKED, Hostile, put, unpack
 
 #: The first word of the reason on the standard error; the run gets its end by it.
 EXPIRED, DELETED, DIFFERENT, HOSTILE, FAILED = "expired", "deleted", "different", "hostile", "failed"
+#: The exit code of each; those of `run.py` follow.
+CODES = {EXPIRED: 244, DELETED: 245, DIFFERENT: 246, HOSTILE: 247, FAILED: 248}
 #: Seconds: the timeout of an answer, for how long storage may be away, and the first and longest pause.
 ANSWER, OUTAGE, PAUSE, LONGEST = 20.0, 240.0, 0.5, 10.0
 #: Statuses that are tried again. 0 stands for no answer.
@@ -37,6 +39,7 @@ class NoCode(Exception):
 
     def __init__(self, word: str, reason: str) -> None:
         super().__init__(f"{word}: {reason}")
+        self.word = word
 
 
 class Answer(NamedTuple):
@@ -165,19 +168,18 @@ def _is_over(address: str) -> bool:
 
 
 def main(environment: Dict[str, str]) -> int:
-    """Bring what the standard input says; returns 1 and prints the reason if it cannot be had."""
+    """Bring what the standard input says; prints the reason if it cannot be had, and returns its code."""
     order = json.loads(sys.stdin.read())
     temporary, mounts = environment["AZ_BATCHAI_JOB_TEMP"], environment["AZ_BATCHAI_JOB_MOUNT_ROOT"]
     try:
         bring(order, Path(temporary), Path(mounts))
     except (NoCode, Hostile, OSError) as error:
-        text = str(error)
-        if isinstance(error, Hostile):
-            text = f"{HOSTILE}: {error}"
-        elif isinstance(error, OSError):
-            text = f"{FAILED}: its code could not be unpacked: {error.strerror}"
-        sys.stderr.write(f"{text} (on {os.uname()[1]})\n")
-        return 1
+        if isinstance(error, OSError):
+            error = NoCode(FAILED, f"its code could not be unpacked: {error.strerror}")
+        elif isinstance(error, Hostile):
+            error = NoCode(HOSTILE, str(error))
+        sys.stderr.write(f"{error} (on {os.uname()[1]})\n")
+        return CODES[error.word]
     return 0
 
 

@@ -1,0 +1,117 @@
+"""The code of a job on Batch AI: its wire has no place for it, so the job's preparation fetches it. Pure.
+
+The preparation runs on every node, in the job's container if it has one. The address is one of the job's
+secrets. Where there is no python3, curl and tar do what `node/code.py` does.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.code.record import WORK, CodeSource
+from shared.core.engine import Observation, Order
+from shared.core.job import Reason
+from shared.engines.launch.plan import bringing
+from shared.engines.node.code import CODES, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
+
+#: The variable with the place of the code, and the secret with its address.
+PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
+_MORE = "stderr-job_prep.txt says more"
+#: How the preparation ended → why, in words, and whether another attempt costs no retry.
+_ENDS: Mapping[int, tuple[Reason, str, bool]] = {
+    CODES[EXPIRED]: (Reason.INFRASTRUCTURE, "the address of its code is no longer valid", True),
+    CODES[DELETED]: (Reason.PREPARATION, "its code was deleted", False),
+    CODES[DIFFERENT]: (Reason.INFRASTRUCTURE, "what storage has is not the code that was accepted", False),
+    CODES[HOSTILE]: (Reason.PREPARATION, f"the archive of its code cannot be unpacked: {_MORE}", False),
+    CODES[FAILED]: (Reason.INFRASTRUCTURE, f"its code could not be brought to a node: {_MORE}", False),
+}
+#: Shell text; the words after it are the sha256, the bytes, the place, and the job's own preparation.
+_BRING = """\
+bring() {{
+  if command -v python3 >/dev/null; then
+    printf '{{"address": "%s", %s}}' "${address}" {rest} | python3 -I -c {program}
+    return
+  fi
+  for name in curl tar sha256sum; do
+    command -v "$name" >/dev/null && continue
+    echo "failed: the image needs python3, or curl, tar and sha256sum: there is no $name" >&2
+    return {failed}
+  done
+  archive=$AZ_BATCHAI_JOB_TEMP/code.archive
+  status=$(printf 'url = "%s"' "${address}" |
+    curl -sS -K - --retry 5 --max-time 240 -o "$archive" -w '%{{http_code}}') || return {failed}
+  case $status in
+    200) ;;
+    403) return {expired} ;;
+    404) return {deleted} ;;
+    *) return {failed} ;;
+  esac
+  [ "$(sha256sum <"$archive")" = "{sha256}  -" ] || return {different}
+  mkdir -p "${place}" && tar -xmof "$archive" -C "${place}" || return {hostile}
+  rm -f "$archive"
+}}
+bring
+code=$?
+[ "$code" = 0 ] || exit "$code"
+{preparation}
+"""
+#: The job's own preparation cannot end like that of its code.
+_OWN = """\
+bash -c {text}
+code=$?
+[ "$code" -lt {lowest} ] || [ "$code" -gt {highest} ] || code=1
+exit "$code\""""
+
+
+def with_code(order: Order) -> Mapping[str, Any]:
+    """The document of an order, whose preparation brings its code; as it is without one."""
+    if order.code is None:
+        return order.document
+    properties = dict(order.document["properties"])
+    own = (properties.get("jobPreparation") or {}).get("commandLine") or ""
+    variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
+    properties["jobPreparation"] = {"commandLine": _preparation(order.code, own)}
+    properties["environmentVariables"] = [*variables, {"name": PLACE, "value": _place(order.code.at)}]
+    properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
+    return {**order.document, "properties": properties}
+
+
+def _place(at: str) -> str:
+    return "$AZ_BATCHAI_JOB_TEMP/wd" if at == WORK else f"$AZ_BATCHAI_JOB_MOUNT_ROOT/{at}"
+
+
+def _preparation(source: CodeSource, own: str) -> str:
+    rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
+    ends = {name: CODES[name] for name in (EXPIRED, DELETED, DIFFERENT, HOSTILE, FAILED)}
+    lowest, highest = min(CODES.values()), max(CODES.values())
+    return _BRING.format(
+        address=ADDRESS,
+        place=PLACE,
+        rest=shlex.quote(rest),
+        program=shlex.quote(bringing()),
+        sha256=source.sha256,
+        preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
+        **ends,
+    )
+
+
+def may_lack_code(end: Observation) -> bool:
+    """Whether a preparation ended as one without the job's code. The job's resource shows if it has any."""
+    return end.reason is Reason.PREPARATION and end.exit_code in _ENDS
+
+
+def ended_without_code(job: Mapping[str, Any], end: Observation) -> Observation:
+    """The end of a job whose preparation failed, in words if its code was the reason.
+
+    A list of jobs does not show that: see `may_lack_code`.
+    """
+    variables = (job.get("properties") or {}).get("environmentVariables") or ()
+    has_code = any(isinstance(one, dict) and one.get("name") == PLACE for one in variables)
+    if not has_code or not may_lack_code(end):
+        return end
+    reason, text, is_unstarted = _ENDS[end.exit_code or 0]
+    exit_code = 1 if reason is Reason.PREPARATION else None
+    return end._replace(reason=reason, message=text, exit_code=exit_code, unstarted=is_unstarted)

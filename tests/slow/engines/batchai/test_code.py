@@ -1,0 +1,142 @@
+"""The preparation that brings the code of a job on Batch AI, run as its nodes do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.core.code.record import CodeSource
+from shared.core.engine import Order
+from shared.core.job import Reason, Target
+from shared.engines.batchai.code import ADDRESS, PLACE, with_code
+from shared.engines.batchai.translation import observation
+from shared.engines.node.code import CODES
+from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
+from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
+
+_PROGRAMS = ("bash", "cat", "ls", "mkdir", "rm", "gzip", "printf", "tar", "sha256sum", "curl")
+
+
+@pytest.fixture
+def storage() -> Iterator[CodeStorage]:
+    with code_storage() as server:
+        yield server
+
+
+class Node:
+    """A node of Batch AI, or a container on it. `programs`: all that its image has; None: what is here."""
+
+    def __init__(self, root: Path, programs: tuple[str, ...] | None) -> None:
+        self.root, self.work = root, root / "wd"
+        self.work.mkdir(parents=True)
+        self._path = os.environ["PATH"]
+        if programs is not None:
+            (root / "bin").mkdir()
+            for name in programs:
+                (root / "bin" / name).symlink_to(
+                    shutil.which(name) or pytest.skip(f"{name} is not installed")
+                )
+            self._path = str(root / "bin")
+
+    def prepare(self, source: CodeSource, own: str = "") -> int:
+        """The exit code of the preparation of a job."""
+        target = Target(engine="batchai", cluster="c", experiment="e", name="n", token="t")
+        properties: dict[str, Any] = {"secrets": None}
+        if own:
+            properties["jobPreparation"] = {"commandLine": own}
+        document = with_code(Order(target, {"properties": properties}, code=source))["properties"]
+        secrets = {one["name"]: one["value"] for one in document["secrets"]}
+        assert secrets == {ADDRESS: source.address}
+        assert source.address not in str({**document, "secrets": ()})
+        environment = {
+            "PATH": self._path,
+            "AZ_BATCHAI_JOB_TEMP": str(self.root),
+            "AZ_BATCHAI_JOB_MOUNT_ROOT": str(self.root / "mounts"),
+        }
+        for one in document["environmentVariables"]:
+            environment[one["name"]] = one["value"]
+            for name in ("AZ_BATCHAI_JOB_TEMP", "AZ_BATCHAI_JOB_MOUNT_ROOT"):
+                environment[one["name"]] = environment[one["name"]].replace(f"${name}", environment[name])
+        self.environment = {**environment, **secrets}
+        text = document["jobPreparation"]["commandLine"]
+        process = subprocess.run(
+            [shutil.which("bash") or "bash", "-c", text],
+            check=False,
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            timeout=60,
+        )
+        assert b"canary" not in process.stdout + process.stderr
+        self.errors = process.stderr.decode()
+        return process.returncode
+
+
+@pytest.fixture(params=[None, _PROGRAMS], ids=["python3", "curl and tar"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Node:
+    return Node(tmp_path, request.param)
+
+
+@pytest.mark.parametrize("at", ["work", "scripts/digits"])
+def test_the_code_is_at_its_place_before_the_job_s_own_preparation(
+    at: str, node: Node, storage: CodeStorage
+) -> None:
+    own = """cat "$SLIPWAY_CODE/.hidden"; test -x "$SLIPWAY_CODE/run.sh" && test -d "$SLIPWAY_CODE/empty" """
+
+    assert node.prepare(storage.source(packed(*FOLDER), at=at), own) == 0, node.errors
+
+    place = Path(node.environment[PLACE])
+    environment = {**node.environment, "PATH": os.environ["PATH"]}
+    printed = subprocess.check_output(["bash", "-c", COMMAND], cwd=place, env=environment, text=True)
+    assert printed == PRINTED
+    assert len(storage.requests) == 1
+
+
+@pytest.mark.parametrize("own", ["exit 3", """echo "it's" ')' $(true) {x}; exit 3""", "false || exit 3"])
+def test_the_job_s_own_preparation_has_its_own_code(own: str, node: Node, storage: CodeStorage) -> None:
+    assert node.prepare(storage.source(packed(*FOLDER)), own) == 3
+
+
+@pytest.mark.parametrize("code", sorted(CODES.values()))
+def test_the_job_s_own_preparation_cannot_end_like_that_of_its_code(
+    code: int, tmp_path: Path, storage: CodeStorage
+) -> None:
+    assert Node(tmp_path, None).prepare(storage.source(packed(*FOLDER)), f"exit {code}") == 1
+
+
+def test_no_archive_that_cannot_be_had_is_followed_by_the_job_s_own_preparation(
+    node: Node, storage: CodeStorage
+) -> None:
+    mark = node.root / "mark"
+    ends = {}
+    for word in ("expired", "deleted", "different"):
+        storage.blobs.clear()
+        source = storage.source(packed(file(word)), **({"signature": EXPIRED} if word == "expired" else {}))
+        if word != "expired":
+            storage.replace(source, None if word == "deleted" else packed(*FOLDER))
+        ends[word] = node.prepare(source, f"echo >{mark}")
+
+    assert ends == {word: CODES[word] for word in ends}
+    assert not mark.exists()
+    assert list(node.work.iterdir()) == []
+
+
+def test_an_image_with_neither_says_what_is_lacking(tmp_path: Path, storage: CodeStorage) -> None:
+    node = Node(tmp_path, ("bash", "tar"))
+
+    assert node.prepare(storage.source(packed(*FOLDER))) == CODES["failed"]
+    assert "python3, or curl, tar and sha256sum: there is no curl" in node.errors
+
+
+def test_a_preparation_of_a_job_without_code_never_ends_as_one_that_did_not_start() -> None:
+    for code in CODES.values():
+        info = {"exitCode": code, "errors": [{"code": "JobPreparationFailed"}]}
+        end = observation({"properties": {"executionState": "failed", "executionInfo": info}})
+
+        assert (end.reason, end.unstarted, end.exit_code) == (Reason.PREPARATION, False, code)
