@@ -165,7 +165,7 @@ def _member(header: bytes, size: int, kind: bytes, long: dict[str, str]) -> Entr
     if kind == _FOLDER:
         return Entry(f"{name.rstrip('/')}/")
     if kind == _LINK:
-        return Entry(name, link=link)
+        return Entry(name, link=link or _refuse("a link in it leads nowhere"))
     if kind not in _FILES:
         _refuse("it has something other than files, folders and links to them")
     digits = long.get("size", str(size))
@@ -190,7 +190,9 @@ def _records(text: bytes) -> dict[str, str]:
 
 def _check(header: bytes) -> None:
     """Raise Unreadable unless it is a header, by its checksum."""
-    if sum(header[:148]) + 8 * ord(" ") + sum(header[156:]) != _number(header[148:156]):
+    written = header[148:156].strip(b" \0")
+    whole = sum(header[:148]) + 8 * ord(" ") + sum(header[156:])
+    if not written or written.translate(None, b"01234567") or int(written, 8) != whole:
         _refuse("it is not a tar archive")
 
 

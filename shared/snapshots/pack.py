@@ -145,9 +145,12 @@ def order(name: str) -> bytes:
 
 
 def shrinks(samples: Iterable[tuple[int, bytes]]) -> bool:
-    """Whether compression is worth its time, by the sizes and the first bytes of a folder's largest files."""
+    """Whether compression is worth its time, by the sizes and the first bytes of a folder's largest files.
+
+    Of little it always is, since an archive has room between its members.
+    """
     before = after = 0.0
     for size, begin in samples:
         before += size
         after += size * len(zlib.compress(begin, 1)) / len(begin) if begin else 0
-    return after <= _WORTHWHILE * before
+    return after <= _WORTHWHILE * before or before < MIB

@@ -110,6 +110,7 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     "half of gzip": lambda: gzip.compress(tar((named("a"), bytes(range(256)) * 9)))[:80],
     "broken gzip": lambda: b"\x1f\x8b" + b"\xff" * 600,
     "a checksum that is wrong": lambda: b"b" + tar((named("a"), b""))[1:],
+    "a link that leads nowhere": lambda: tar((of_type(b"2"), b"")),
     "a long name without end": lambda: _long_name(1 << 40),
     "long names without end": lambda: _long_name(0)[:512] * 50,
     "a header whose length is wrong": lambda: _record(b"99 path=b\n"),

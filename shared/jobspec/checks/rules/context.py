@@ -22,6 +22,8 @@ _COMMANDS = (
     "workerCommandLineArgs",
     "parameterServerCommandLineArgs",
 )
+#: The place of code that is unpacked into the directory that a job starts in.
+CODE_AT_WORK = "work"
 _FILES = ("pythonScriptFilePath", "configFilePath", "pythonInterpreterPath")
 
 
@@ -39,12 +41,16 @@ class Context:
     accounts: Collection[str] | None = None
     #: What follows ACCOUNT.file. in the cloud of those accounts; None while that is unknown.
     storage_suffix: str | None = None
+    #: Where the job's own code is: CODE_AT_WORK, or a folder below the job's mounts; None if it has none.
+    code_at: str | None = None
     suggestions: Suggestions = field(default_factory=Suggestions)
 
     @cached_property
     def job_mounted(self) -> Mounted:
-        """The mounts of the job itself."""
-        return Mounted(path for mount in self.mounts() if (path := mount.member("relativeMountPath").text))
+        """The mounts of the job itself, and its own code, which is below them as well."""
+        paths = [path for mount in self.mounts() if (path := mount.member("relativeMountPath").text)]
+        has_folder = self.code_at not in (None, CODE_AT_WORK)
+        return Mounted([*paths, *([self.code_at] if self.code_at and has_folder else [])])
 
     @cached_property
     def cluster_mounted(self) -> Mounted | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shared.jobspec.checks.rules.context import Context
+from shared.jobspec.checks.rules.context import CODE_AT_WORK, Context
 from shared.jobspec.format.placeholders import plain_path
 from shared.jobspec.format.secrets import redact
 from shared.jobspec.problems.codes import problem
@@ -25,7 +25,8 @@ _LONGEST_FIXED = 1000
 def scripts(context: Context) -> Iterator[Problem]:
     """Scripts and configurations: one path each, of a file that can exist."""
     # A preparation may create a script in the job's first directory.
-    empty = not context.properties.member("jobPreparation").is_written
+    prepared = context.properties.member("jobPreparation").is_written
+    empty = not prepared and context.code_at != CODE_AT_WORK
     for node in context.files:
         name, text = node.pointer.rpartition("/")[2], (node.text or "").strip()
         if not text:

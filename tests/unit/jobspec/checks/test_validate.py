@@ -366,3 +366,26 @@ def test_texts_of_other_languages_are_left_alone(text: str) -> None:
     paths = [{"id": "A", "path": f"/opt/{text.rpartition(' ')[2]}"}]
 
     assert validate(job(customToolkitSettings={"commandLine": text}, inputDirectories=paths))[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "code_at", "codes"),
+    [
+        ("train.py", None, ["SW087"]),
+        ("train.py", "work", []),
+        ("train.py", "scripts/digits", ["SW087"]),
+        ("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/train.py", None, ["SW033"]),
+        ("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/train.py", "work", ["SW033"]),
+        ("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/train.py", "scripts/digits", []),
+        ("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/other/train.py", "scripts/digits", ["SW033"]),
+    ],
+)
+def test_code_of_its_own_is_where_a_job_may_look_for_it(
+    path: str, code_at: str | None, codes: list[str]
+) -> None:
+    document = toolkit("pyTorchSettings", pythonScriptFilePath=path)
+    document["properties"]["mountVolumes"] = {"azureFileShares": [SHARE]}
+
+    _, problems = validate(document, code_at=code_at)
+
+    assert [one.code for one in problems if one.pointer.endswith("FilePath")] == codes
