@@ -9,16 +9,14 @@ from urllib.parse import quote
 
 from shared.adapters.storage.wire.bloblist import Blob, list_blobs
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
-from shared.adapters.storage.wire.sas import Key, delegated, read_blob
-from shared.core.pacing.shared_call import SharedCall
+from shared.adapters.storage.wire.sas import Key, read_blob
+from shared.adapters.storage.wire.signing_key import SigningKey
 from shared.core.ports import Address, AddressPage, BlobFolder
 
 #: The number of blobs on a page.
 _PAGE = 1_000
 #: The number on the first page, for which a download waits: ten times as many take ten times as long to sign.
 _FIRST = 100
-#: How much longer than an address a key is valid, and how much earlier it becomes valid: clocks differ.
-_LASTING, _EARLIER = timedelta(hours=1), timedelta(minutes=5)
 #: The metadata of a blob that is not a file: a folder, or a link that blobfuse wrote.
 _NO_FILE = ("hdi_isfolder", "is_symlink")
 
@@ -30,9 +28,7 @@ class BlobAddresses:
         self, account: Account, connection: Connection, valid: timedelta, clock: Callable[[], datetime]
     ) -> None:
         self._account, self._connection, self._valid, self._clock = account, connection, valid, clock
-        self._delegated: Key | None = None
-        self._until = clock()
-        self._asking = SharedCall(self._ask)
+        self._key = SigningKey(account, connection, valid, clock)
 
     @property
     def account(self) -> str:
@@ -42,7 +38,7 @@ class BlobAddresses:
     async def page(self, folder: BlobFolder, after: str) -> AddressPage:
         """One page of the container's list, with a signature for each blob."""
         async with storage_errors():
-            key, expires = await self._key(), self._clock() + self._valid
+            key, expires = await self._key.key(), self._clock() + self._valid
         count = _PAGE if after else _FIRST
         page = await list_blobs(self._account.lists, folder.container, f"{folder.path}/", count, after)
         blobs = [blob for blob in page.blobs if _is_file(blob.metadata)]
@@ -62,7 +58,7 @@ class BlobAddresses:
                 properties = await client.get_blob_properties()
             except ResourceNotFoundError:
                 return None
-            key = await self._key()
+            key = await self._key.key()
         if not _is_file(properties.metadata):
             return None
         blob = Blob(properties.name, properties.size, properties.last_modified, properties.metadata)
@@ -73,25 +69,6 @@ class BlobAddresses:
         path, https = f"{folder.container}/{blob.name}", base.startswith("https:")
         query = read_blob(self.account, path, key, expires, https=https, file=name)
         return Address(name, blob.size, blob.modified, f"{base}/{quote(path, safe='/~')}?{query}")
-
-    def _is_valid(self, now: datetime) -> bool:
-        """Whether the key lasts as long as an address; one that lasts longer is of a wrong clock."""
-        least = now + self._valid + _EARLIER
-        return least < self._until <= least + _LASTING
-
-    async def _key(self) -> Key:
-        if self._connection.string:
-            return Key(self._connection.members()["AccountKey"])
-        if self._delegated is None or not self._is_valid(self._clock()):
-            return await self._asking.result()
-        return self._delegated
-
-    async def _ask(self) -> Key:
-        now = self._clock()
-        until = now + self._valid + _EARLIER + _LASTING
-        answer = await self._account.blobs.get_user_delegation_key(now - _EARLIER, until)
-        self._delegated, self._until = delegated(answer), until
-        return self._delegated
 
 
 def _is_file(metadata: Mapping[str, str] | None) -> bool:

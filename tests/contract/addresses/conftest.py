@@ -22,6 +22,7 @@ from azure.storage.blob.aio import ContainerClient
 from local.azurite import Azurite, azurite
 from local.batchai.https.certificate import certificate
 from shared.adapters.storage.addresses import BlobAddresses
+from shared.adapters.storage.snapshots import BlobSnapshots
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Connections
 from shared.adapters.storage.wire.sign import Identity
@@ -32,11 +33,23 @@ TOP = "acct/jobs/a-1"
 
 
 @dataclass
+class Clock:
+    """The clock of the ports, as wiring gives it; `ahead` of the right time."""
+
+    ahead: timedelta = timedelta(0)
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+
+@dataclass
 class Stored:
-    """A container, the port over its account, and a client without a key."""
+    """A container, the ports over its account, and a client without a key."""
 
     container: ContainerClient
     addresses: BlobAddresses
+    snapshots: BlobSnapshots
+    clock: Clock
     http: aiohttp.ClientSession
 
     def folder(self, path: str = TOP) -> BlobFolder:
@@ -83,10 +96,12 @@ async def opened(connection: Connection, tls: ssl.SSLContext | None = None) -> A
     name = f"d{uuid.uuid4().hex[:12]}"
     await account.blobs.create_container(name)
     container = account.blobs.get_container_client(name)
-    addresses = BlobAddresses(account, connection, VALID, lambda: datetime.now(UTC))
+    clock = Clock()
+    addresses = BlobAddresses(account, connection, VALID, clock)
+    snapshots = BlobSnapshots(account, connection, f"s{name}", clock)
     try:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls or True)) as http:
-            yield Stored(container, addresses, http)
+            yield Stored(container, addresses, snapshots, clock, http)
     finally:
         await account.close()
         await trusting.close()
@@ -107,11 +122,18 @@ async def secure(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Secu
         yield Secure(running, ssl.create_default_context(cafile=own))
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=["key", "identity"])
-async def stored(request: pytest.FixtureRequest, storage: Azurite, secure: Secure) -> AsyncIterator[Stored]:
-    with_key = request.param == "key"
+@asynccontextmanager
+async def account_by(kind: str, storage: Azurite, secure: Secure) -> AsyncIterator[Stored]:
+    """An account that the app reaches by `key` or by `identity`."""
+    with_key = kind == "key"
     at = secure.storage
     urls = Connection("", at.blob_url, at.queue_url, at.table_url)
     connection = Connection(storage.connection_string) if with_key else urls
     async with opened(connection, None if with_key else secure.tls) as opened_account:
         yield opened_account
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=["key", "identity"])
+async def stored(request: pytest.FixtureRequest, storage: Azurite, secure: Secure) -> AsyncIterator[Stored]:
+    async with account_by(request.param, storage, secure) as account:
+        yield account

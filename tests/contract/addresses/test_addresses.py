@@ -57,10 +57,9 @@ async def test_it_is_valid_for_minutes_and_signed_as_the_app_can(stored: Stored)
     assert "sig" not in repr(address)
 
 
-async def test_an_address_ends(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_address_ends(stored: Stored) -> None:
     await stored.put("a")
-    past = datetime.now(UTC) - timedelta(minutes=6)
-    stored.addresses._clock = lambda: past  # the port's own clock, as wiring gives it
+    stored.clock.ahead = -timedelta(minutes=6)
 
     address = await stored.addresses.find(stored.folder(), "a")
 
@@ -71,10 +70,9 @@ async def test_an_address_ends(stored: Stored, monkeypatch: pytest.MonkeyPatch) 
 
 async def test_an_address_reads_its_blob_after_the_clock_was_ahead_for_a_while(stored: Stored) -> None:
     await stored.put("a")
-    right, ahead = stored.addresses._clock, datetime.now(UTC) + timedelta(days=3)
-    stored.addresses._clock = lambda: ahead
+    stored.clock.ahead = timedelta(days=3)
     await stored.addresses.find(stored.folder(), "a")
-    stored.addresses._clock = right
+    stored.clock.ahead = timedelta(0)
 
     address = await stored.addresses.find(stored.folder(), "a")
 
@@ -161,10 +159,10 @@ async def test_a_container_that_is_missing_is_empty(stored: Stored) -> None:
 async def test_one_key_of_delegation_signs_many_addresses(stored: Stored) -> None:
     await stored.put("a")
     first = await stored.addresses.find(stored.folder(), "a")
-    key = stored.addresses._delegated
+    key = stored.addresses._key._delegated
     await stored.addresses.page(stored.folder(), "")
 
     assert first is not None
-    assert stored.addresses._delegated is key
+    assert stored.addresses._key._delegated is key
     assert (key is not None) == first.url.startswith("https:")
     assert stored.addresses.account == "devstoreaccount1"

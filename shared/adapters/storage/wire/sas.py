@@ -1,4 +1,4 @@
-"""Shared access signatures for reading one blob: with an account's key, or with a user delegation key."""
+"""Shared access signatures for reading or creating one blob, by an account's key or a user delegation key."""
 
 from __future__ import annotations
 
@@ -45,16 +45,30 @@ def delegated(key: Delegated) -> Key:
 
 def read_blob(account: str, blob: str, key: Key, expires: datetime, *, https: bool, file: str) -> str:
     """The query with which anyone can read the blob `container/name` until then, as the attachment `file`."""
+    # A job wrote it, so a browser must neither run it nor show it as a page.
+    shown = {
+        "rscd": f"attachment; filename*=UTF-8''{quote(file, safe='')}",
+        "rsct": "application/octet-stream",
+    }
+    return _signed(account, blob, key, "r", expires, https, shown)
+
+
+def create_blob(account: str, blob: str, key: Key, expires: datetime, *, https: bool) -> str:
+    """The query with which anyone can write the blob until then, once: it overwrites and reads nothing."""
+    return _signed(account, blob, key, "c", expires, https, {})
+
+
+def _signed(
+    account: str, blob: str, key: Key, right: str, expires: datetime, https: bool, shown: dict[str, str]
+) -> str:
     query = {
-        "sp": "r",
+        "sp": right,
         "se": f"{expires:%Y-%m-%dT%H:%M:%SZ}",
         **key.delegated,
         "spr": "https" if https else "https,http",
         "sv": VERSION,
         "sr": "b",
-        # A job wrote it, so a browser must neither run it nor show it as a page.
-        "rscd": f"attachment; filename*=UTF-8''{quote(file, safe='')}",
-        "rsct": "application/octet-stream",
+        **shown,
     }
     who = [*key.delegated.values(), "", "", ""] if key.delegated else [""]
     return signed(query, f"/blob/{account}/{blob}", key.value, who)

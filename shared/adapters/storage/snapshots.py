@@ -1,0 +1,124 @@
+"""The archives of code as blobs: written once, read by signed addresses, deleted in the version listed.
+
+A touch is a write of metadata: it changes the ETag and the Last-Modified of the blob, and not its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+from functools import partial
+from http import HTTPStatus
+from urllib.parse import quote
+
+from shared.adapters.storage.wire.bloblist import find_blob, list_blobs
+from shared.adapters.storage.wire.block import make_container
+from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
+from shared.adapters.storage.wire.sas import create_blob, read_blob
+from shared.adapters.storage.wire.signing_key import LONGEST, SigningKey
+from shared.core.code.store import Snapshot
+from shared.core.errors import Unavailable
+
+#: The number of blobs on a page of the list: the most that storage puts there.
+_PAGE = 5_000
+#: The metadata of a blob with which a job was accepted.
+_ACCEPTED = "accepted"
+
+
+class BlobSnapshots:
+    """The port over one container, which is made when something is to be written."""
+
+    def __init__(
+        self, account: Account, connection: Connection, container: str, clock: Callable[[], datetime]
+    ) -> None:
+        self._account, self._connection, self._container = account, connection, container
+        self._clock, self._key = clock, SigningKey(account, connection, LONGEST, clock)
+
+    async def size(self, blob: str) -> int | None:
+        """One HEAD."""
+        stored = await find_blob(self._account.lists, self._container, blob)
+        return None if stored is None else stored.size
+
+    async def upload_address(self, blob: str, until: datetime) -> str:
+        """The right to create, without that to write, takes one PUT of a blob that is not there yet.
+
+        The container is made first: an upload to a missing one fails, and its sender cannot make it.
+        """
+        async with storage_errors():
+            await make_container(self._account, self._container)
+        return await self._address(blob, until, create_blob)
+
+    async def read_address(self, blob: str, until: datetime) -> str:
+        """By an identity, for a week at most."""
+        return await self._address(blob, until, partial(read_blob, file=blob.rpartition("/")[2]))
+
+    async def _address(self, blob: str, until: datetime, sign: Callable[..., str]) -> str:
+        async with storage_errors():
+            key = await self._key.key()
+        if key.delegated:
+            until = min(until, self._clock() + LONGEST)
+        base, path = self._connection.address("blob"), f"{self._container}/{blob}"
+        query = sign(self._connection.account(), path, key, until, https=base.startswith("https:"))
+        return f"{base}/{quote(path, safe='/~')}?{query}"
+
+    async def put(self, blob: str, data: bytes) -> bool:
+        """One conditional PUT; the container is made at the first one."""
+        headers = {"x-ms-blob-type": "BlockBlob", "If-None-Match": "*"}
+        expected = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+        for _ in range(2):
+            answer = await self._account.lists.call(
+                "PUT", self._path(blob), headers=headers, body=data, expected=expected
+            )
+            if answer.status != HTTPStatus.NOT_FOUND:
+                return answer.status != HTTPStatus.CONFLICT
+            async with storage_errors():
+                await make_container(self._account, self._container)
+        raise Unavailable(f"container {self._container} cannot be created: it is being deleted")
+
+    async def touch(self, blob: str) -> bool:
+        """One PUT of metadata."""
+        answer = await self._account.lists.call(
+            "PUT",
+            self._path(blob),
+            {"comp": "metadata"},
+            headers={f"x-ms-meta-{_ACCEPTED}": "1"},
+            expected=(HTTPStatus.NOT_FOUND,),
+        )
+        return answer.status != HTTPStatus.NOT_FOUND
+
+    async def read(self, blob: str) -> AsyncIterator[bytes]:
+        """By the SDK, which reads in parts."""
+        from azure.core.exceptions import ResourceNotFoundError
+
+        client = self._account.blobs.get_blob_client(self._container, blob)
+        async with storage_errors():
+            try:
+                stream = await client.download_blob(max_concurrency=1)
+                async for part in stream.chunks():
+                    yield part
+            except ResourceNotFoundError:
+                return
+
+    async def listed(self) -> AsyncIterator[Snapshot]:
+        """A request for each 5,000."""
+        after = ""
+        while True:
+            page = await list_blobs(self._account.lists, self._container, "", _PAGE, after, deep=True)
+            for one in page.blobs:
+                accepted = any(name.lower() == _ACCEPTED for name in one.metadata)
+                yield Snapshot(one.name, one.etag, one.modified, accepted)
+            if not (after := page.next):
+                return
+
+    async def delete(self, blob: str, etag: str) -> bool:
+        """With the ETag as a condition: what was touched since then stays."""
+        answer = await self._account.lists.call(
+            "DELETE",
+            self._path(blob),
+            headers={"If-Match": f'"{etag}"'},
+            expected=(HTTPStatus.NOT_FOUND, HTTPStatus.PRECONDITION_FAILED),
+        )
+        return answer.status < HTTPStatus.BAD_REQUEST
+
+    def _path(self, blob: str) -> str:
+        return f"/{quote(self._container)}/{quote(blob, safe='/~')}"
