@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Operations that use POST and change nothing.
-_LOOKS = ("validate", "explain")
+_LOOKS = ("validate", "explain", "post_snapshot")
 
 
 @dataclass

@@ -57,7 +57,7 @@ resource receipts 'Microsoft.Storage/storageAccounts/blobServices/containers@202
 }
 
 resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = [
-  for name in ['archive', 'datalake', 'app-package', 'dead-letters']: {
+  for name in ['archive', 'snapshots', 'datalake', 'app-package', 'dead-letters']: {
     parent: blobs
     name: name
     properties: { publicAccess: 'None' }

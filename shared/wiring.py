@@ -65,6 +65,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.drops import BlobDrops
     from shared.adapters.storage.queues import StorageQueues
+    from shared.adapters.storage.snapshots import BlobSnapshots
     from shared.adapters.storage.store import Store
     from shared.adapters.storage.tables import tables
     from shared.adapters.storage.wire.connection import Account, Connection
@@ -76,12 +77,13 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)
     store = Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
-    answers, archive = _written_containers(settings, policy.drop_container)
+    answers, archive, snapshots = _written_containers(settings, policy.drop_container)
     return Ports(
         **tables(store)._asdict(),
         archive=BlobArchive(account, archive),
         activity=BlobActivity(account, archive),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
+        snapshots=BlobSnapshots(account, connection, snapshots, _now),
         queues=StorageQueues(account),
         webhooks=WebhookSender(policy.urls),
         engines=engines,
@@ -119,21 +121,19 @@ class _Written(NamedTuple):
 
     answers: str
     archive: str
+    snapshots: str
+
+
+#: The settings of these.
+_WRITTEN = ("SLIPWAY_ANSWERS_CONTAINER", "SLIPWAY_ARCHIVE_CONTAINER", "SLIPWAY_SNAPSHOTS_CONTAINER")
 
 
 def _written_containers(settings: Settings, drops: str) -> _Written:
-    """The containers of answers and of the archive; neither is that of drops."""
-    answers, archive = (
-        settings.text("SLIPWAY_ANSWERS_CONTAINER"),
-        settings.text("SLIPWAY_ARCHIVE_CONTAINER"),
-    )
-    for container, setting in (
-        (answers, "SLIPWAY_ANSWERS_CONTAINER"),
-        (archive, "SLIPWAY_ARCHIVE_CONTAINER"),
-    ):
-        if container == drops:
-            raise Misconfigured(f"{setting} must not be {container}: what is written there could start jobs")
-    return _Written(answers, archive)
+    """The containers of answers, of the archive and of code; none is that of drops."""
+    for setting in _WRITTEN:
+        if settings.text(setting) == drops:
+            raise Misconfigured(f"{setting} must not be {drops}: what is written there could start jobs")
+    return _Written(*map(settings.text, _WRITTEN))
 
 
 def _now() -> datetime:
@@ -219,7 +219,7 @@ def _mountable(settings: Settings) -> frozenset[str]:
 
 
 def _own_containers(settings: Settings) -> frozenset[str]:
-    return frozenset(settings.text(f"SLIPWAY_{one}_CONTAINER") for one in ("ANSWERS", "ARCHIVE"))
+    return frozenset(map(settings.text, _WRITTEN))
 
 
 def _prices(settings: Settings) -> tuple[Price, ...]:

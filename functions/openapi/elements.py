@@ -160,6 +160,20 @@ EVENT = tuple(
 JOB_HEADERS = (KEY, *EVENT)
 JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"), in_event=True)
 RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
+SNAPSHOT = Body(
+    "the digest and the length of an archive",
+    (
+        {
+            "type": "object",
+            "properties": {
+                "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                "bytes": {"type": "integer", "minimum": 1},
+            },
+            "required": ["sha256", "bytes"],
+            "additionalProperties": False,
+        },
+    ),
+)
 TEAMS = Body("the teams, whole", ({"type": "object"},))
 RECEIVER = Body(
     "the address, and the name of a configured secret",

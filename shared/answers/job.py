@@ -120,6 +120,20 @@ class DroppedFolder(Answer):
     files: tuple[DroppedFile, ...]
 
 
+class JobCode(Answer):
+    """The archive with the code that a job runs, also after an edit of the folder that it was made of."""
+
+    sha256: str
+    """The digest of its bytes, which every node checks before anything runs."""
+    bytes: int
+    files: int
+    """As its sender counted them; 0 if it did not."""
+    at: str
+    """Where nodes unpack it: `work`, the working directory, or a folder below the one of scripts."""
+    origin: str
+    """`upload`, `drop` or `folder`."""
+
+
 class OtherJob(Answer):
     """Another job that a job waits for."""
 
@@ -157,6 +171,8 @@ class JobDetail(JobLine):
     after_failure: tuple[OtherJob, ...] | None = None
     """The jobs that have to end without success first."""
     drop: DroppedFolder | None = None
+    code: JobCode | None = None
+    """Missing for a job that brings no code, or mounts it."""
     notify: tuple[Receiver, ...] | None = None
     problems: tuple[Finding, ...] | None = None
     received: str | None = None

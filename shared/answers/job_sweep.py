@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shared.answers.base import Answer, Time
+from shared.answers.job import JobCode
 
 
 class SweepDetail(Answer):
@@ -29,6 +30,8 @@ class SweepDetail(Answer):
     labels: dict[str, str] | None = None
     created_at: Time
     ended_at: Time | None = None
+    code: JobCode | None = None
+    """The archive that each of its jobs runs."""
     parameters: dict[str, Any]
     """The parameters and their values, as they were written."""
 

@@ -79,6 +79,8 @@ class Policy:
     archive_deadline: float = 120.0
     max_document: int = field(metadata=_setting("SLIPWAY_MAX_DOCUMENT_BYTES"))
     max_script: int = 16 << 20
+    #: of the archive with a job's code
+    code_mib: int = field(metadata=_setting("SLIPWAY_CODE_MIB"))
     #: files directly in one folder of a drop
     max_files: int = 20_000
     #: stops submissions, regardless of the pause in the ledger

@@ -1,6 +1,6 @@
 """The ports of the use cases to storage, webhooks and keys. Pure.
 
-Two have modules of their own: the one to a scheduler is `engine`, the one to the records `ledger.ledger`.
+Some have modules of their own, such as `engine`, that to a scheduler, and `ledger.ledger` to the records.
 Every verb may be repeated safely. Adapters return or raise; they never call back.
 """
 
@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from shared.core.caller import NamedKeys, Tokens
+from shared.core.code.store import Snapshots
 from shared.core.engine import Cluster, Engine
 from shared.core.ledger.activity import Activity
 from shared.core.ledger.dead import DeadMessages
@@ -216,6 +217,7 @@ class Ports:
     job_sweeps: JobSweeps
     teams: TeamsStore
     drops: Drops
+    snapshots: Snapshots
     queues: Queues
     webhooks: Webhooks
     engines: Engines
@@ -228,7 +230,7 @@ class Ports:
     troubles: Troubles
     breaker: Breaker = field(default_factory=Breaker)  # by cluster
     receivers: Receivers = field(default_factory=Receivers)
-    #: name → signing secrets of the configured webhook secrets, newest first
+    #: name → signing secrets, newest first
     secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
@@ -237,9 +239,8 @@ class Ports:
     #: function that the host does not run → the setting that is the cause
     functions_off: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
-    #: looks at folders of drops, and those for jobs that may be idle
-    joint: Joint = field(default_factory=Joint)
-    looks: Looks = field(default_factory=Looks)
+    joint: Joint = field(default_factory=Joint)  # looks at folders of drops
+    looks: Looks = field(default_factory=Looks)  # for jobs that may be idle
     meter: Meter = field(default_factory=NoMeter)
     #: None if every byte of a job's files goes through the app
     addresses: Addresses | None = None

@@ -54,6 +54,7 @@ REFUSALS: dict[str, Refusal] = {
         "remove it; a folder runs again when its job file or script changes, or is uploaded again",
         "warning",
     ),
+    "SW116": Refusal("code not there", "send the code again, then the same request"),
 }
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from shared.core.caller import owner_of
+from shared.core.code.record import Code
 from shared.core.job import Dependency, Entry, Job
 from shared.jobspec import redact
 
@@ -60,6 +61,7 @@ def whole(job: Job) -> dict[str, Any]:
             {
                 **others(job.dependencies),
                 "drop": _drop(job),
+                "code": shown_code(job.code),
                 "notify": [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify],
                 "problems": list(job.problems),
                 "received": job.received,
@@ -123,6 +125,11 @@ def _drop(job: Job) -> dict[str, Any] | None:
         for name, digest in sorted(job.drop.files.items())
     ]
     return {"container": job.drop.container, "folder": job.drop.folder, "files": files}
+
+
+def shown_code(code: Code | None) -> dict[str, Any] | None:
+    """The code of a job or a job sweep, without the folder of its archive, which opens it."""
+    return None if code is None else code.model_dump(include={"sha256", "bytes", "files", "at", "origin"})
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

@@ -25,10 +25,11 @@ from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.core.relations.claim import Claim
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
-from shared.intake.candidate import Candidate, Place
+from shared.intake.candidate import ANSWERED, Candidate, Place
 from shared.intake.desk.draft import Draft, draft_of
 from shared.intake.first_record import begun, first_record, held
 from shared.intake.generations import KeyHolder, next_place, runs_again
+from shared.intake.kept_code import keep_code
 from shared.jobspec import JsonObject
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.lifecycle.teams.claims import claim_at_door, release_claims
@@ -36,8 +37,6 @@ from shared.lifecycle.waiting.dependents import look_again
 from shared.lifecycle.waiting.lines import note_wait
 
 log = logging.getLogger(__name__)
-#: Doors whose callers get an error when they exceed a limit.
-_ANSWERED = ("http", "rerun")
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,8 @@ async def record(ports: Ports, draft: Draft) -> Accepted:
     """The same for a draft."""
     candidate, prepared = draft.candidate, draft.prepared
     place = candidate.place
+    if prepared.valid:
+        await keep_code(ports, candidate)
     while True:
         job = first_record(ports, draft, place)
         if prepared.valid:
@@ -113,7 +114,7 @@ def _stuck_notes(job: Job) -> tuple[str, ...]:
 async def _judged(ports: Ports, job: Job, draft: Draft) -> Job:
     """The first record as the gates have it: submitted at once, or with the reason why it waits."""
     quota = draft.candidate.request.share.quota
-    answered = job.door in _ANSWERED and job.sweep is None
+    answered = job.door in ANSWERED and job.sweep is None
     entry = await admit(ports, job, quota, waits=not answered)
     if entry.exceeds_rate and answered:
         await _refuse(ports, entry.job)

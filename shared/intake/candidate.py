@@ -12,6 +12,9 @@ from shared.core.identity import job_id
 from shared.core.job import Drop, Member
 from shared.intake.message import Request
 
+#: Doors whose callers get an error when they exceed a limit, or name code that is not there.
+ANSWERED = ("http", "rerun")
+
 
 @dataclass(frozen=True)
 class Candidate:

@@ -81,6 +81,7 @@ def _arrival(candidate: Candidate) -> dict[str, Any]:
         "door": candidate.door,
         "source": candidate.source,
         "drop": candidate.drop,
+        "code": candidate.request.code,
         "rerun_of": candidate.rerun_of,
         "dependencies": candidate.request.dependencies,
         "sweep": candidate.member,

@@ -22,6 +22,7 @@ from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import Draft, draft_again
 from shared.intake.desk.prepare import slug
 from shared.intake.generations import key_holder
+from shared.intake.kept_code import keep_code
 from shared.intake.message import Request
 from shared.jobspec import (
     Envelope,
@@ -79,6 +80,7 @@ async def record_sweep(ports: Ports, draft: Draft) -> AcceptedSweep:
         sample = await draft_again(ports, _sample(candidate, values))
         if not sample.prepared.valid:
             return AcceptedSweep(None, await record(ports, sample))
+    await keep_code(ports, candidate)
     sweep = _record(ports, draft, len(every))
     await _claim(ports, sweep)
     stored = await ports.job_sweeps.create(sweep, template)
@@ -182,6 +184,7 @@ def _record(ports: Ports, draft: Draft, total: int) -> JobSweep:
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
         resources=envelope.resources.as_written() if envelope.resources else {},
         dependencies=request.dependencies,
+        code=request.code,
         parameters=dict(envelope.sweep or {}),
         total=total,
         parallel=min(envelope.parallel or total, total),
@@ -224,6 +227,7 @@ def _job(
             filled(document, values),
             digest({"sweep": sweep.payload, "index": index}),
             dependencies=sweep.dependencies,
+            code=sweep.code,
         ),
         member=sweep.member(index, values),
         team=sweep.team,

@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shared.core.code.record import Code
 from shared.core.messages import (
     MESSAGE,
     FolderLook,
@@ -86,6 +87,8 @@ class Request:
     #: scripts in the drop container: those that are missing, and those with Windows line endings
     absent: frozenset[str] = frozenset()
     crlf: frozenset[str] = frozenset()
+    #: the archive that it runs, once it has been looked up; of 0 bytes if there is none
+    code: Code | None = None
     #: the jobs that `after` and `afterFailure` name, once they have been looked up
     dependencies: tuple[Dependency, ...] = ()
     #: its team with the team's limits, once it is known

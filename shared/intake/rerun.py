@@ -1,6 +1,7 @@
 """rerun: run a job once more.
 
-Its document comes from the ledger; its scripts must not have changed since then.
+Its document comes from the ledger, and its code is the archive that it ran. A job that mounted its scripts
+in place of an archive runs again only as long as they have not changed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
             remedy="correct the document and send it again",
         )
     _check_receipt(job, spec, receipt)
-    drop = await _same_scripts(ports, job.drop) if job.drop else None
+    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else None
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     if document is not spec or any(one.sealed is not None for one in job.notify):
         _check_secrets(job, who)
@@ -58,7 +59,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
         door="rerun",
         source=who.source,
         key=key,
-        request=Request(envelope, document, payload),
+        request=Request(envelope, document, payload, code=job.code),
         who=who,
         drop=drop,
         rerun_of=job.id,

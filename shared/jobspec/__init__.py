@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shared.jobspec.checks.shape import shape_problems
     from shared.jobspec.checks.validate import shaped, validate
     from shared.jobspec.checks.wrapper import has_job_members, unwrapped
+    from shared.jobspec.code import is_digest
     from shared.jobspec.envelope import Envelope, Retry, is_bare_job, read_envelope, sound_members
     from shared.jobspec.format.base import Items, Model, Text
     from shared.jobspec.format.complete import complete
@@ -58,6 +59,7 @@ _NAMES = {
     "checks.shape": "shape_problems",
     "checks.validate": "shaped validate",
     "checks.wrapper": "has_job_members unwrapped",
+    "code": "is_digest",
     "envelope": "Envelope Retry is_bare_job read_envelope sound_members",
     "format.base": "Items Model Text",
     "format.complete": "complete",
@@ -133,6 +135,7 @@ __all__ = [
     "has_errors",
     "has_job_members",
     "is_bare_job",
+    "is_digest",
     "is_idempotency_key",
     "iso_duration",
     "lint",

@@ -13,6 +13,7 @@ from shared.jobspec.checks.rules.container import is_cluster_id
 from shared.jobspec.checks.rules.text import texts
 from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shortened
+from shared.jobspec.code import RequestedCode, code_problems
 from shared.jobspec.format.base import Items, Model
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
@@ -60,6 +61,8 @@ class Envelope(Model):
     labels: dict[str, str] = Field(default_factory=dict)
     notify: Items[RequestedReceiver] = ()
     retry: Retry | None = None
+    #: The archive with the code that it runs, which was sent before.
+    code: RequestedCode | None = None
     #: The job's resources on its cluster.
     resources: Resources | None = None
     #: Jobs that have to succeed first, by id or name.
@@ -104,6 +107,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root)]
     problems += receiver_problems(root, limits.max_receivers)
     problems += [*_dependencies(root), *sweep_problems(root, drop=drop)]
+    problems += code_problems(root, drop=drop)
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
     return ReadEnvelope(None if has_errors(ordered) else envelope, shortened(ordered, limits))

@@ -13,6 +13,7 @@ from typing import Any
 
 from shared.admission.pauses import paused
 from shared.admission.permit import Permit
+from shared.core.code.record import source_of
 from shared.core.engine import Observation, Order
 from shared.core.errors import (
     Conflict,
@@ -43,6 +44,8 @@ from shared.lifecycle.waiting.postponement import postponed, shown_error
 log = logging.getLogger(__name__)
 #: Longer than any function or retry that might still submit can live.
 _ZOMBIE = timedelta(hours=1)
+#: For how long a node may fetch the code of an attempt that waits in its cluster's own queue.
+_CODE_READABLE = timedelta(days=60)
 
 
 async def dispatch(ports: Ports, permit: Permit) -> Stored | None:
@@ -76,7 +79,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     try:
         spec = accepted or await _spec(ports, job)
         opened = await _document(ports, job, spec)
-        order = Order(target, opened, earlier(job), job.resources)
+        order = await _order(ports, job, opened)
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             observation = await engine.submit(order)
     except LeftAlone:
@@ -173,7 +176,7 @@ async def submit_again(ports: Ports, job: Job) -> None:
             return
         spec = await _spec(ports, job)
         opened = await _document(ports, job, spec)
-        order = Order(target, opened, earlier(job), job.resources)
+        order = await _order(ports, job, opened)
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
@@ -203,6 +206,15 @@ async def _spec(ports: Ports, job: Job) -> JsonObject:
     if spec is None:
         raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
     return spec
+
+
+async def _order(ports: Ports, job: Job, document: JsonObject) -> Order:
+    """The order of the current attempt. Its code gets a new address, which no engine compares."""
+    code = None
+    if job.code is not None:
+        address = await ports.snapshots.read_address(job.code.blob, ports.clock() + _CODE_READABLE)
+        code = source_of(job.code, address)
+    return Order(job.fixed_target, document, earlier(job), job.resources, code=code)
 
 
 async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:

@@ -208,6 +208,9 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_DROP_CONTAINER": Setting("storage", "container", "scripts", "container of drops"),
     "SLIPWAY_ANSWERS_CONTAINER": Setting("storage", "container", "runs", "container of receipts"),
     "SLIPWAY_ARCHIVE_CONTAINER": Setting("storage", "container", "archive", "container of archived records"),
+    "SLIPWAY_SNAPSHOTS_CONTAINER": Setting(
+        "storage", "container", "snapshots", "container of the archives of jobs' code"
+    ),
     "SLIPWAY_SPEC_CONTAINERS": Setting("storage", "containers", "scripts", "where specBlob may point to"),
     "SLIPWAY_MOUNTABLE": Setting(
         "storage",
@@ -224,6 +227,13 @@ _ROWS: Mapping[str, Setting] = {
         "minutes for which a signed address lets callers read a finished job's file in a container of "
         "SLIPWAY_STORAGE itself ([files](api.md#files-from-storage-itself)); 0: never",
         bounds=Bounds(0, 60),
+    ),
+    "SLIPWAY_CODE_MIB": Setting(
+        "limits",
+        "whole",
+        "256",
+        "MiB of the archive with a job's code; larger files belong into a mounted container",
+        bounds=Bounds(1, 4096),
     ),
     "SLIPWAY_OWNER": Setting(
         "storage",

@@ -2,6 +2,30 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+class JobCode(TypedDict):
+    sha256: str
+    bytes: int
+    files: int
+    at: str
+    origin: str
+
+class SnapshotPlace(TypedDict):
+    known: bool
+    upload: NotRequired[str]
+    expires: NotRequired[str]
+
+class CodeEntry(TypedDict):
+    name: str
+    bytes: int
+    executable: NotRequired[bool]
+    link: NotRequired[str]
+
+class CodeListing(JobCode):
+    entries: list[CodeEntry]
+    more: bool
+    url: str
+    expires: str
+
 class DeliveryTry(TypedDict):
     at: str
     status: int | None
@@ -189,6 +213,7 @@ class JobDetail(JobLine):
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
     drop: NotRequired[DroppedFolder]
+    code: NotRequired[JobCode]
     notify: NotRequired[list[Receiver]]
     problems: NotRequired[list[Finding]]
     received: NotRequired[str]
@@ -217,6 +242,7 @@ class SweepDetail(TypedDict):
     labels: NotRequired[dict[str, str]]
     createdAt: str
     endedAt: NotRequired[str]
+    code: NotRequired[JobCode]
     parameters: dict[str, Any]
 
 class AcceptedSweep(SweepDetail):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.core.code.store import Snapshot
@@ -57,8 +57,7 @@ class MemorySnapshots:
         self.requests.append(("touch", blob))
         if blob not in self.data:
             return False
-        changes = {"etag": str(next(self._versions)), "modified": self._now(), "accepted": True}
-        self.shown[blob] = replace(self.shown[blob], **changes)
+        self.shown[blob] = Snapshot(blob, str(next(self._versions)), self._now(), accepted=True)
         return True
 
     async def read(self, blob: str) -> AsyncIterator[bytes]:

@@ -64,6 +64,7 @@ ROADS: dict[str, tuple[str, str]] = {
     ),
     "container SLIPWAY_ANSWERS_CONTAINER": _MOUNTS,
     "container SLIPWAY_ARCHIVE_CONTAINER": _MOUNTS,
+    "container SLIPWAY_SNAPSHOTS_CONTAINER": _MOUNTS,
     "container SLIPWAY_SPEC_CONTAINERS": (
         "tests/unit/intake/desk/test_fetch.py",
         "test_only_who_sees_every_job_may_name_a_drop",
@@ -83,6 +84,10 @@ ROADS: dict[str, tuple[str, str]] = {
     # what goes out, and the addresses of files
     "port webhooks": _SECRETS,
     "port addresses": ("tests/unit/test_walls.py", "test_no_answer_shows_a_text_of_another_team"),
+    "port snapshots": (
+        "tests/unit/intake/desk/test_code.py",
+        "test_a_digest_of_another_scope_opens_nothing",
+    ),
     "port queues": _CANARIES,
     "port activity": (
         "tests/unit/operate/test_trail.py",

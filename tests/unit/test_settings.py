@@ -86,6 +86,7 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_RETENTION_DAYS", "7"),
         ("SLIPWAY_INVENTORY_DAYS", "31"),
         ("SLIPWAY_ARCHIVE_CONTAINER", "scripts"),
+        ("SLIPWAY_SNAPSHOTS_CONTAINER", "scripts"),
         ("SLIPWAY_WEBHOOK_PORTS", "https"),
         ("SLIPWAY_DEFAULT_NOTIFY", '[{"uri": "https://canary.example.com"}]'),
         ("SLIPWAY_DEFAULT_NOTIFY", '[{"url": "https://hooks.example.com/canary"}]'),

@@ -46,12 +46,13 @@ NO_TEXT = {
     *("cluster", "team", "retry", "resources"),  # names of the deployment, and numbers
     *("after", "after_failure"),  # of jobs that the caller sees: test_outsiders
     *("sweep", "parallel"),  # of ann's job sweep
+    "code",  # a digest, which opens nothing to others: tests/unit/intake/desk/test_code.py
     "spec_blob",  # refused: tests/unit/intake/desk/test_fetch.py
 }
 #: Texts of a record that are the program's own words, digests and ids.
 OWN_WORDS = {
     *("id", "key", "payload", "door", "source", "team", "cluster", "priority", "state", "reason", "segment"),
-    *("message", "last_error", "rerun_of", "received", "target", "handle", "waiting", "history"),
+    *("message", "last_error", "rerun_of", "received", "code", "target", "handle", "waiting", "history"),
     *("problems", "resources", "retry", "spent"),  # of a document that may run: rules, numbers and names
     *("created", "ran_before", "started", "ended", "due", "slot", "missed_at", "unknown_since"),
 }

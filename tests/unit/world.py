@@ -36,6 +36,7 @@ from tests.doubles.memory import (
     MemoryWebhooks,
 )
 from tests.doubles.memory_engine import MemoryEngine
+from tests.doubles.memory_snapshots import MemorySnapshots
 
 SECRET = "whsec_" + base64.b64encode(b"a signing key of thirty-two bytes"[:32]).decode()
 CLUSTER = Cluster(
@@ -81,6 +82,7 @@ class World:
         self.archive = MemoryArchive()
         self.activity = MemoryActivity()
         self.drops = MemoryDrops(self.clock)
+        self.snapshots = MemorySnapshots(self.clock)
         self.queues = MemoryQueues()
         self.webhooks = MemoryWebhooks()
         count = itertools.count()
@@ -95,6 +97,7 @@ class World:
             job_sweeps=TableJobSweeps(self.ledger.store),
             teams=TableTeams(self.ledger.store),
             drops=self.drops,
+            snapshots=self.snapshots,
             queues=self.queues,
             webhooks=self.webhooks,
             engines=Engines(self.engine),

@@ -1,5 +1,46 @@
 /** The answers of the API. This file is generated: python -m functions.openapi */
 
+/** The archive with the code that a job runs, also after an edit of the folder that it was made of. */
+export type JobCode = {
+  /** The digest of its bytes, which every node checks before anything runs. */
+  sha256: string;
+  bytes: number;
+  /** As its sender counted them; 0 if it did not. */
+  files: number;
+  /** Where nodes unpack it: `work`, the working directory, or a folder below the one of scripts. */
+  at: string;
+  /** `upload`, `drop` or `folder`. */
+  origin: string;
+};
+
+/** Whether an archive is there already, or where it is to be sent. */
+export type SnapshotPlace = {
+  known: boolean;
+  /** An address that takes the archive in one PUT, once, and can do nothing else. */
+  upload?: string;
+  /** Until when it does. */
+  expires?: string;
+};
+
+/** A member of an archive, as it says of itself; the name of a folder ends with a slash. */
+export type CodeEntry = {
+  name: string;
+  bytes: number;
+  executable?: boolean;
+  /** What a link leads to. */
+  link?: string;
+};
+
+/** The code of a job, and what is in it. */
+export type CodeListing = JobCode & {
+  entries: CodeEntry[];
+  /** Whether it has more than is listed: 20,000 members, or 32 MiB unpacked. */
+  more: boolean;
+  /** An address that reads the archive from storage. */
+  url: string;
+  expires: string;
+};
+
 /** One POST to a receiver. */
 export type DeliveryTry = {
   at: string;
@@ -280,6 +321,8 @@ export type JobDetail = JobLine & {
   /** The jobs that have to end without success first. */
   afterFailure?: OtherJob[];
   drop?: DroppedFolder;
+  /** Missing for a job that brings no code, or mounts it. */
+  code?: JobCode;
   notify?: Receiver[];
   problems?: Finding[];
   /** The text of a rejected document, with `***` for secrets and for the values of unknown members. */
@@ -323,6 +366,8 @@ export type SweepDetail = {
   labels?: Record<string, string>;
   createdAt: string;
   endedAt?: string;
+  /** The archive that each of its jobs runs. */
+  code?: JobCode;
   /** The parameters and their values, as they were written. */
   parameters: Record<string, unknown>;
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from shared.core.relations.contents import FrozenModel
@@ -40,3 +41,16 @@ class CodeSource:
     sha256: str
     bytes: int
     at: str
+
+
+def source_of(code: Code, address: str) -> CodeSource:
+    """What a node needs for this code, with an address that reads it."""
+    return CodeSource(address, code.sha256, code.bytes, code.at)
+
+
+@dataclass(frozen=True)
+class SignedPlace:
+    """An address that reads or takes one archive until then."""
+
+    address: str = field(repr=False)
+    expires: datetime

@@ -9,6 +9,7 @@ from typing import Any
 from shared.core.job_sweeps.record import JobSweep
 from shared.core.notify.cloudevents import cloud_event, event_id
 from shared.core.notify.events import NOTICES, Delivery, Notice
+from shared.core.view import shown_code
 
 
 def line(sweep: JobSweep) -> dict[str, Any]:
@@ -35,8 +36,9 @@ def line(sweep: JobSweep) -> dict[str, Any]:
 
 
 def summary(sweep: JobSweep) -> dict[str, Any]:
-    """The same with the parameters as they were written."""
-    return {**line(sweep), "parameters": dict(sweep.parameters)}
+    """The same with the parameters as they were written, and the code that each of its jobs runs."""
+    code = {"code": shown_code(sweep.code)} if sweep.code is not None else {}
+    return {**line(sweep), **code, "parameters": dict(sweep.parameters)}
 
 
 def _time(moment: datetime | None) -> str | None:

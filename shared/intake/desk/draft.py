@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
+from shared.intake.desk.code import with_code
 from shared.intake.desk.dependencies import with_dependencies
 from shared.intake.desk.facts import cluster_for
 from shared.intake.desk.fetch import with_document, with_scripts
@@ -22,6 +23,7 @@ from shared.intake.message import Request
 STEPS: tuple[Callable[[Ports, Candidate], Awaitable[Request]], ...] = (
     with_document,
     with_share,
+    with_code,
     with_scripts,
     with_dependencies,
 )

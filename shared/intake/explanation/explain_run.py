@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from shared.core.code.record import source_of
 from shared.core.cost.prices import matching
 from shared.core.engine import ClusterView, Order, Submission
 from shared.core.job import Job
@@ -25,7 +26,8 @@ def describe_run(
     keys, defaults = dict.fromkeys(ports.account_keys, _MASK), policy.completion
     suffix, drops = defaults.storage_suffix, defaults.drop_container
     masked = with_credentials(redact(document), keys, suffix, read_only=drops)
-    order = Order(target, with_ours(masked, job), resources=job.resources)
+    code = source_of(job.code, _MASK) if job.code is not None else None
+    order = Order(target, with_ours(masked, job), resources=job.resources, code=code)
     engine = ports.engines.get(target.engine)
     *before, last = (_request(one) for one in engine.submissions(order))
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts

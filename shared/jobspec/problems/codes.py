@@ -235,4 +235,5 @@ CODES: dict[str, Code] = {
     ),
     "SW088": Code("Windows line endings in a command", "end its lines with LF (\\n), not with CRLF (\\r\\n)"),
     "SW089": Code("letter that only looks right", "write the letter of the Latin alphabet", echo="strange"),
+    "SW090": Code("bad code", "write the SHA-256 digest of the archive in 64 lowercase hexadecimal digits"),
 }

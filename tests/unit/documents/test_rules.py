@@ -35,6 +35,7 @@ from shared.jobspec.schema import job_schema
 from slipway.rules import RULES, index_text, page_text
 from tests.diagnosis import problems_of
 from tests.doubles.memory_engine import MemoryEngine
+from tests.unit.archived_code import archived
 from tests.unit.world import CLUSTER, World, job_json
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -182,6 +183,7 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
     "SW113": lambda world: None,
     "SW114": lambda world: world.drops.upload("digits/table.csv", b"1,2", archived=True),
     "SW115": lambda world: None,
+    "SW116": lambda world: archived(world, b"an archive"),
 }
 
 

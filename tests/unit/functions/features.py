@@ -11,6 +11,7 @@ from shared.core.facts import ClusterFacts
 from shared.core.job import JobState
 from shared.core.teams.document import Teams
 from shared.lifecycle.current_teams import forget_teams
+from tests.unit.archived_code import archived
 from tests.unit.priced_cluster import ROW, view_of
 from tests.unit.world import World, job_json
 
@@ -136,6 +137,7 @@ OF_MESSAGE: dict[str, Change] = {
     "idempotencyKey": member("idempotencyKey", "k-1"),
     "labels": member("labels", {"owner": "ann"}),
     "notify": member("notify", [HOOK]),
+    "code": lambda scene: scene.message.update(code=archived(scene.world)),
     "retry": member("retry", {"user": 2, "infrastructure": 1}),
     "resources": _resources,
     "after": member("after", ["runs"]),

@@ -20,11 +20,13 @@ from tests.unit.world import World, job_json
 _SEES, _CHANGES, _ASKS, _OPERATES, _ALL = "yyy..yy", "y-y..-y", "yyyyy-y", "------y", "yyyyyyy"
 TABLE = {
     **dict.fromkeys(("get_job", "get_events", "get_receipt", "get_log", "get_errors", "get_metrics"), _SEES),
-    **dict.fromkeys(("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep"), _SEES),
+    **dict.fromkeys(
+        ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
+    ),
     **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
-    **dict.fromkeys(("post_job", "post_sweep"), _ASKS),
+    **dict.fromkeys(("post_job", "post_sweep", "post_snapshot"), _ASKS),
     **dict.fromkeys(("pause", "resume", "audit", "get_teams", "put_teams", "get_dead", "redrive"), _OPERATES),
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
@@ -60,6 +62,7 @@ DOCUMENTS: Mapping[str, Any] = {
     **{name: {"spec": job_json()} for name in ("post_job", "validate", "explain")},
     "post_sweep": {"spec": job_json(), "sweep": {"lr": [0.1]}},
     "test_receiver": {"url": HOOK},
+    "post_snapshot": {"sha256": "0" * 64, "bytes": 1},
 }
 
 

@@ -256,6 +256,7 @@ _MESSAGES = (
     Text("SW066", '{"spec": {}, "notify": [{"url": "https://host/", "secret": ⟦"a b c"⟧}]}'),
     Text("SW067", '{"spec": {}, "resources": {"memory": ⟦"16 GB"⟧}}'),
     Text("SW068", '{"spec": {}, "after": [⟦"a b"⟧]}'),
+    Text("SW090", '{"spec": {}, "code": {"sha256": ⟦"9F2C"⟧}}'),
     Text("SW013", '{"name": "a",\n "spec": {"properties": {"nodeCount": ⟦0⟧,\n  "customToolkitSettings":'
                   ' {"commandLine": "true"}}}}'),
 )  # fmt: skip

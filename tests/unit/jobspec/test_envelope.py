@@ -39,6 +39,20 @@ BAD_ENVELOPES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("no name of a secret", {"spec": {}, "notify": [{**HOOK, "secret": "a/b+canary"}]}, "SW066",
      "/notify/0/secret", "name"),
     ("not an object", [], "SW008", "", "object"),
+    *((f"code {code!r}"[:60], {"spec": {}, "code": code}, rule, f"/code{at}", says)
+      for code, rule, at, says in (
+        ("9f2c", "SW011", "", "an object"),
+        ({}, "SW010", "/sha256", "sha256"),
+        ({"sha256": "9f2c"}, "SW090", "/sha256", "SHA-256"),
+        ({"sha256": "A" * 64}, "SW090", "/sha256", "SHA-256"),
+        ({"sha256": "a" * 64, "at": ""}, "SW090", "/at", "place"),
+        ({"sha256": "a" * 64, "at": "scripts"}, "SW090", "/at", "place"),
+        ({"sha256": "a" * 64, "at": "/scripts/a"}, "SW090", "/at", "place"),
+        ({"sha256": "a" * 64, "at": "scripts/../a"}, "SW090", "/at", "place"),
+        ({"sha256": "a" * 64, "at": "scripts/a/"}, "SW090", "/at", "place"),
+        ({"sha256": "a" * 64, "files": -1}, "SW013", "/files", "0"),
+        ({"sha256": "a" * 64, "mode": 7}, "SW012", "/mode", "unknown"),
+      )),
     *((f"after {member} {names!r}"[:60], {"spec": {}, member: names}, code, f"/{member}{at}", says)
       for member in ("after", "afterFailure")
       for names, code, at, says in (

@@ -49,7 +49,7 @@ async def test_a_container_that_the_deployment_or_the_team_names_gets_the_key(ow
     assert keyed(own) == {"datalake": True, "eyes": True}
 
 
-@pytest.mark.parametrize("container", ["runs", "archive", "azure-webjobs-secrets", "ears"])
+@pytest.mark.parametrize("container", ["runs", "archive", "snapshots", "azure-webjobs-secrets", "ears"])
 async def test_any_other_container_is_refused_with_its_place(own: World, container: str) -> None:
     await teams(own, a={"containers": ["eyes"]}, b={"containers": ["ears"]})
 

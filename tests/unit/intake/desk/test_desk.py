@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,6 +14,7 @@ from shared.core.notify.webhook_url import safe_url
 from shared.core.teams.document import Teams
 from shared.intake.desk.draft import STEPS
 from shared.lifecycle.current_teams import forget_teams
+from tests.unit.archived_code import archived
 from tests.unit.intake.desk.doors import READING, RECORDING, Change, Message
 from tests.unit.world import World, job_json
 
@@ -22,6 +24,8 @@ RUNS_SCRIPT: dict[str, Any] = {
     "mountVolumes": {"azureBlobFileSystems": [DROPS]},
     "customToolkitSettings": {"commandLine": "sh $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/other/run.sh"},
 }
+_CODE, _LARGE = b"an archive", b"x" * ((1 << 20) + 1)
+CODE, TOO_LARGE = (sha256(data).hexdigest() for data in (_CODE, _LARGE))
 HOOK = "https://hooks.example.com/all"
 
 
@@ -32,6 +36,9 @@ async def set_up(world: World) -> None:
     forget_teams(world.ports)
     world.drops.upload("specs/a.json", json.dumps(job_json(nodeCount=2)).encode())
     world.drops.upload("other/run.sh", b"true\r\n")
+    world.policy(code_mib=1)
+    assert archived(world, _CODE)["sha256"] == CODE
+    assert archived(world, _LARGE)["sha256"] == TOO_LARGE
     await world.message({"spec": job_json(), "name": "before"}, "m0")
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.sweep()
@@ -41,6 +48,7 @@ async def set_up(world: World) -> None:
 
 COMPLAINTS: dict[str, tuple[Message, str]] = {
     "with_document": ({"specBlob": "scripts/specs/none.json"}, "SW106"),
+    "with_code": ({"spec": job_json(), "code": {"sha256": TOO_LARGE}}, "SW116"),
     "with_share": ({"spec": job_json(), "team": "nobody"}, "SW113"),
     # A template shows its problems only if it is rejected.
     "with_scripts": ({"spec": job_json(nodeCount=0, **RUNS_SCRIPT)}, "SW071"),
@@ -85,6 +93,7 @@ def of_spec(**properties: Any) -> Message:
 TRACES: dict[str, Trace] = {
     "document": Trace("with_document", lambda job, _: job.nodes == 2, {"specBlob": "scripts/specs/a.json"}),
     "team": Trace("with_share", lambda job, _: job.team == "vision", of_spec()),
+    "code": Trace("with_code", lambda job, _: job.code is not None, {**of_spec(), "code": {"sha256": CODE}}),
     "line ends": Trace(
         "with_scripts",
         lambda job, _: "SW071" in [one["code"] for one in job.problems],
@@ -115,9 +124,13 @@ TRACES: dict[str, Trace] = {
     ),
 }
 RERUN, OF_SWEEP = "shared/intake/rerun.py: rerun", "shared/intake/job_sweep.py: _job"
+BY_DROP = "shared/intake/drops/dropped.py: _candidate, drop"
+BY_INVENTORY = "shared/intake/drops/dropped.py: _candidate, inventory"
 #: What a job does not have of the message that it comes from, by its door.
 NO_TRACE = {
     (RERUN, "dependencies"): "they were met before the first job ran",
+    (BY_DROP, "code"): "a folder brings its own",
+    (BY_INVENTORY, "code"): "a folder brings its own",
     (RERUN, "line ends"): "its scripts are not read a second time",
     (OF_SWEEP, "line ends"): "those of the template are not read again",
 }

@@ -1,0 +1,37 @@
+"""The code of a job: where a client sends it, and what is in it."""
+
+from __future__ import annotations
+
+from shared.answers.base import Answer, Time
+from shared.answers.job import JobCode
+
+
+class SnapshotPlace(Answer):
+    """Whether an archive is there already, or where it is to be sent."""
+
+    known: bool
+    upload: str | None = None
+    """An address that takes the archive in one PUT, once, and can do nothing else."""
+    expires: Time | None = None
+    """Until when it does."""
+
+
+class CodeEntry(Answer):
+    """A member of an archive, as it says of itself; the name of a folder ends with a slash."""
+
+    name: str
+    bytes: int
+    executable: bool | None = None
+    link: str | None = None
+    """What a link leads to."""
+
+
+class CodeListing(JobCode):
+    """The code of a job, and what is in it."""
+
+    entries: tuple[CodeEntry, ...]
+    more: bool
+    """Whether it has more than is listed: 20,000 members, or 32 MiB unpacked."""
+    url: str
+    """An address that reads the archive from storage."""
+    expires: Time

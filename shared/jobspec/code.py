@@ -1,0 +1,46 @@
+"""The member `code` of a message: the archive that a job runs, and where it is unpacked. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from shared.jobspec.format.base import Model
+from shared.jobspec.problems.codes import problem
+from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.tree import Node, quote
+
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+#: The working directory of a run, or a folder below the one of scripts.
+_PLACE = re.compile(r"work|scripts(?:/[A-Za-z0-9_][A-Za-z0-9._ -]{0,127}){1,16}", re.ASCII)
+
+
+class RequestedCode(Model):
+    """An archive that was sent before: its digest, where nodes unpack it, and how many files it has."""
+
+    sha256: str
+    at: str = "work"
+    files: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+
+
+def code_problems(root: Node, *, drop: bool) -> Iterator[Problem]:
+    """All problems of `code`, beyond its shape, which the envelope checks. `drop`: of a slipway.json."""
+    code = root.member("code")
+    if drop and code.is_written:
+        text = "code does not belong in slipway.json: a dropped folder brings its own"
+        yield problem("SW090", code.pointer, text, "remove code", of_name=True)
+        return
+    digest, place = code.member("sha256"), code.member("at")
+    if digest.text is not None and not is_digest(digest.text):
+        yield problem("SW090", digest.pointer, f"{quote(digest.text)} is not a SHA-256 digest")
+    if place.text is not None and not _PLACE.fullmatch(place.text):
+        remedy = 'write "work", or "scripts/" and the name of a folder'
+        yield problem("SW090", place.pointer, f"{quote(place.text)} cannot be a place for code", remedy)
+
+
+def is_digest(text: str) -> bool:
+    """Whether a text is a SHA-256 digest, as archives are named by it."""
+    return _SHA256.fullmatch(text) is not None

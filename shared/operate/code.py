@@ -1,0 +1,59 @@
+"""code: what the archive of a job's code has, for those who may see the job."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from tempfile import TemporaryFile
+from typing import NamedTuple
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.code.record import Code, SignedPlace
+from shared.core.errors import Misuse
+from shared.core.ports import Ports
+from shared.lifecycle.lookup import job
+from shared.snapshots.listing import Listing, Unreadable, listing
+
+#: For how long an address reads an archive that a person asked for.
+_READABLE = timedelta(minutes=15)
+
+
+class ListedCode(NamedTuple):
+    """The code of a job, what its archive has, and where it is read."""
+
+    code: Code
+    listing: Listing
+    place: SignedPlace
+
+
+async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> ListedCode:
+    """The code of a job. Raises Misuse: 404, 410 after its code was deleted, 422 if it is not an archive."""
+    stored = await job(ports, job_id, who)
+    code = stored.job.code
+    if code is None:
+        raise Misuse(
+            f"{job_id} brings no code of its own",
+            status=404,
+            remedy="its receipt names the scripts that it mounts",
+        )
+    listed = await _listed(ports, job_id, code)
+    until = ports.clock() + _READABLE
+    address = await ports.snapshots.read_address(code.blob, until)
+    return ListedCode(code, listed, SignedPlace(address, until))
+
+
+async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
+    # Not in memory: a few of them at once would fill it.
+    with TemporaryFile() as file:
+        async for part in ports.snapshots.read(code.blob):
+            file.write(part)
+        if file.tell() == 0:
+            remedy = "send the folder again, with `slipway run`"
+            raise Misuse(f"the code of {job_id} was deleted", status=410, remedy=remedy)
+        file.seek(0)
+        try:
+            return await asyncio.to_thread(listing, file)
+        except Unreadable as error:
+            raise Misuse(
+                f"the code cannot be listed: {error}", status=422, remedy="read it by the job's address"
+            ) from error

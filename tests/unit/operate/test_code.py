@@ -1,0 +1,131 @@
+"""The code of a job, as those who may see the job read it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import pytest
+
+from shared.core.caller import SUBMIT, Caller
+from shared.core.errors import Misuse
+from shared.operate.code import code_of
+from shared.snapshots.pack import Packer
+from tests.unit.archived_code import archived, blob
+from tests.unit.functions.calls import call, use
+from tests.unit.world import World, job_json
+
+
+def packed() -> bytes:
+    out = io.BytesIO()
+    packer = Packer(out)
+    packer.folder("data")
+    packer.file("run.sh", io.BytesIO(b"true\n"), 5, executable=True)
+    packer.link("start.sh", "run.sh")
+    packer.finish()
+    return out.getvalue()
+
+
+async def job_of(world: World, data: bytes) -> str:
+    code = archived(world, data)
+    return (await world.message({"spec": job_json(), "code": {**code, "files": 2}})).job.id
+
+
+async def test_it_is_listed_with_an_address_that_reads_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    job_id = await job_of(world, packed())
+
+    answer = await call("GET", f"/api/jobs/{job_id}/code")
+
+    body = json.loads(answer.get_body())
+    address = body.pop("url")
+    assert (answer.status_code, body["files"], body["at"], body["more"]) == (200, 2, "work", False)
+    assert body["entries"] == [
+        {"name": "data/", "bytes": 0},
+        {"name": "run.sh", "bytes": 5, "executable": True},
+        {"name": "start.sh", "bytes": 0, "link": "run.sh"},
+    ]
+    assert address.endswith("sig=read")
+    shown = json.loads((await call("GET", f"/api/jobs/{job_id}")).get_body())["code"]
+    assert shown == {name: body[name] for name in ("sha256", "bytes", "files", "at", "origin")}
+    assert "all/" not in json.dumps(shown)
+
+
+async def test_a_caller_is_sent_to_storage_until_the_archive_is_there(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    wanted = json.dumps({"sha256": "a" * 64, "bytes": 3}).encode()
+
+    first = json.loads((await call("POST", "/api/snapshots", {}, wanted)).get_body())
+    assert world.snapshots.uploaded(first["upload"], b"abc")
+    second = json.loads((await call("POST", "/api/snapshots", {}, wanted)).get_body())
+
+    assert (first["known"], second) == (False, {"known": True})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"sha256": "a" * 63, "bytes": 1},
+        {"sha256": "A" * 64, "bytes": 1},
+        {"sha256": "../../runs/x", "bytes": 1},
+        {"sha256": "a" * 64},
+        {"sha256": "a" * 64, "bytes": 0},
+        {"sha256": "a" * 64, "bytes": True},
+        {"sha256": "a" * 64, "bytes": 1, "scope": "team-vision"},
+    ],
+)
+async def test_anything_else_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch, body: dict[str, object]
+) -> None:
+    use(world, monkeypatch)
+
+    answer = await call("POST", "/api/snapshots", {}, json.dumps(body).encode())
+
+    assert answer.status_code == 400
+    assert world.snapshots.requests == []
+
+
+async def test_a_job_without_code_says_so(world: World) -> None:
+    job = (await world.message({"spec": job_json()})).job
+
+    with pytest.raises(Misuse, match="brings no code") as refused:
+        await code_of(world.ports, job.id)
+
+    assert refused.value.status == 404
+
+
+async def test_code_that_was_deleted_is_gone(world: World) -> None:
+    data = packed()
+    job_id = await job_of(world, data)
+    name = blob(archived(world, data))
+    assert await world.snapshots.delete(name, world.snapshots.shown[name].etag)
+
+    with pytest.raises(Misuse, match="was deleted") as refused:
+        await code_of(world.ports, job_id)
+
+    assert refused.value.status == 410
+
+
+@pytest.mark.parametrize("data", [b"not an archive", gzip.compress(b"x" * 2_000), gzip.compress(b"")])
+async def test_what_is_not_an_archive_is_refused_as_that(world: World, data: bytes) -> None:
+    job_id = await job_of(world, data)
+
+    with pytest.raises(Misuse, match="cannot be listed") as refused:
+        await code_of(world.ports, job_id)
+
+    assert refused.value.status == 422
+
+
+async def test_who_may_not_see_the_job_does_not_see_its_code(world: World) -> None:
+    job_id = await job_of(world, packed())
+
+    with pytest.raises(Misuse, match="there is no job") as refused:
+        await code_of(world.ports, job_id, Caller("sam", frozenset({SUBMIT})))
+
+    assert refused.value.status == 404
