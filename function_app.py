@@ -15,7 +15,6 @@ from functions.accept import blueprint as accept  # noqa: E402
 from functions.api import blueprint as api  # noqa: E402
 from functions.archive import blueprint as archive  # noqa: E402
 from functions.bindings import AUTH  # noqa: E402
-from functions.code import blueprint as code  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
 from functions.document import blueprint as document  # noqa: E402
 from functions.events import blueprint as events  # noqa: E402
@@ -30,5 +29,5 @@ from functions.teams import blueprint as teams  # noqa: E402
 app = func.FunctionApp(http_auth_level=AUTH)
 for blueprint in (accept, sweep, deliver, archive, poison):
     app.register_functions(blueprint)
-for blueprint in (api, code, document, output, files, events, operate, teams, page):
+for blueprint in (api, document, output, files, events, operate, teams, page):
     app.register_functions(blueprint)

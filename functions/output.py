@@ -1,4 +1,4 @@
-"""The part of the HTTP API for what jobs wrote: logs, numbers, and lists of files."""
+"""The part of the HTTP API for what jobs have: their code, and their logs, numbers, and lists of files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.openapi.elements import AFTER, FOLDER, LOG, Parameter, text
+from functions.openapi.elements import AFTER, FOLDER, LOG, SNAPSHOT, Parameter, text
 from functions.openapi.operation import operation
-from functions.problem import HEADERS, Reply, answer
+from functions.problem import HEADERS, Reply, answer, body_of
 from functions.process import ports
+from shared.core.caller import SUBMIT
 
 if TYPE_CHECKING:
+    from shared.answers.code import CodeListing, SnapshotPlace
     from shared.answers.output import (
         ErrorEnds,
         FileAddresses,
@@ -167,3 +169,43 @@ async def get_receipt(req: func.HttpRequest) -> Reply[Receipt]:
 
     receipt = await receipt_of(ports(), req.route_params["id"], caller())
     return Reply(receipt, status_code=200, mimetype="application/json", headers=HEADERS)
+
+
+@operation(blueprint, "POST", "snapshots", needs=SUBMIT, refused=(413,), body=SNAPSHOT)
+async def post_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
+    """Get where to send the code of a job.
+
+    `known`: it is there already. Else `upload` takes it in one PUT (`x-ms-blob-type: BlockBlob`,
+    `If-None-Match: *`, and `Content-MD5`); then a job may name it, in `code`. A 403 or 409 of storage means
+    that it is there: ask again.
+    """
+    from shared.answers.code import SnapshotPlace
+    from shared.intake.code_door import place_of, snapshot_in
+
+    app = ports()
+    place = await place_of(app, snapshot_in(body_of(req), app.policy.limits), caller())
+    if place is None:
+        return answer(SnapshotPlace(is_there=True))
+    return answer(SnapshotPlace(is_there=False, upload=place.address, expires=place.expires))
+
+
+@operation(blueprint, "GET", "jobs/{id}/code", refused=(404, 410, 422))
+async def get_code(req: func.HttpRequest) -> Reply[CodeListing]:
+    """List the code that a job runs.
+
+    The members of its archive, as it says of itself, and an address that reads it; 404 for a job that brings
+    no code, 410 after it was deleted.
+    """
+    from shared.answers.code import CodeEntry, CodeListing
+    from shared.core.view import shown_code
+    from shared.operate.code import code_of
+
+    code, listing, place = await code_of(ports(), req.route_params["id"], caller())
+    entries = tuple(
+        CodeEntry(name=one.name, bytes=one.size, executable=one.executable or None, link=one.link or None)
+        for one in listing.entries
+    )
+    members = shown_code(code) or {}
+    return answer(
+        CodeListing(**members, entries=entries, more=listing.more, url=place.address, expires=place.expires)
+    )

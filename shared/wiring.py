@@ -29,6 +29,7 @@ from shared.setting_table.functions_off import functions_off
 from shared.settings import Settings
 
 if TYPE_CHECKING:
+    from shared.adapters.storage.store import Store
     from shared.adapters.storage.wire.connection import Account, Connection
 
 T = TypeVar("T")
@@ -66,20 +67,16 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.drops import BlobDrops
     from shared.adapters.storage.queues import StorageQueues
     from shared.adapters.storage.snapshots import BlobSnapshots
-    from shared.adapters.storage.store import Store
     from shared.adapters.storage.tables import tables
     from shared.adapters.storage.wire.connection import Account, Connection
-    from shared.adapters.storage.wire.resttable import RestTable
     from shared.adapters.webhook.sender import WebhookSender
 
     connection = Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID"))
     account = Account(connection)
-    rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)
-    store = Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
     answers, archive, snapshots = _written_containers(settings, policy.drop_container)
     return Ports(
-        **tables(store)._asdict(),
+        **tables(_store(settings, account, troubles))._asdict(),
         archive=BlobArchive(account, archive),
         activity=BlobActivity(account, archive),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
@@ -102,6 +99,14 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         client_settings=_client_settings(settings, connection),
         functions_off=functions_off(settings.values),
     )
+
+
+def _store(settings: Settings, account: Account, troubles: Troubles) -> Store:
+    from shared.adapters.storage.store import Store
+    from shared.adapters.storage.wire.resttable import RestTable
+
+    rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
+    return Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
 
 
 def _account_keys(settings: Settings) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from shared.answers.base import Answer, Time
 from shared.answers.job import JobCode
 
@@ -9,7 +11,7 @@ from shared.answers.job import JobCode
 class SnapshotPlace(Answer):
     """Whether an archive is there already, or where it is to be sent."""
 
-    known: bool
+    is_there: bool = Field(alias="known")
     upload: str | None = None
     """An address that takes the archive in one PUT, once, and can do nothing else."""
     expires: Time | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -53,6 +54,7 @@ async def audit(ports: Ports) -> Audit:
         ("drops", _drops(ports, report)),
         ("submissions", _submissions(ports, active, report)),
         ("settings", _settings(ports, stored, report)),
+        ("code", _code(ports, stored, report)),
         ("clusters", compare_clusters(ports, active, ended, report)),
         ("strangers on the clusters", compare_strangers(ports, active, report)),
         ("events of ends", _check_end_events(ports, ended, report)),
@@ -87,6 +89,19 @@ async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None
             report.differs("settings", job.id, text)
         elif job.message.startswith(OPERATOR_NEEDED):
             report.differs("settings", job.id, job.message)
+
+
+async def _code(ports: Ports, records: Iterable[Job], report: Audit) -> None:
+    """Checks that the code of every active job is there: its next attempt could not run."""
+    jobs = defaultdict[str, list[Job]](list)
+    for job in records:
+        if job.code is not None:
+            jobs[job.code.blob].append(job)
+    sizes = await each(jobs, ports.snapshots.size)
+    for (blob, of_blob), size in zip(jobs.items(), sizes, strict=True):
+        for job in of_blob if size is None else ():
+            text = f"{job.state.value}, and its code {blob} was deleted: cancel it, and send the folder again"
+            report.differs("code", job.id, text)
 
 
 async def _overdue(ports: Ports, report: Audit) -> None:

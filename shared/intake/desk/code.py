@@ -25,7 +25,7 @@ def scope_of(who: Caller) -> str:
     """
     if len(who.teams) == 1:
         return f"team-{next(iter(who.teams))}"
-    return f"caller-{hashlib.sha256(who.id.encode()).hexdigest()[:32]}" if who.id else "all"
+    return f"caller-{hashlib.sha256(who.id.encode()).hexdigest()}" if who.id else "all"
 
 
 async def with_code(ports: Ports, candidate: Candidate) -> Request:
@@ -35,26 +35,26 @@ async def with_code(ports: Ports, candidate: Candidate) -> Request:
     before its code is sent, and is refused when it is to be recorded. Raises Unavailable.
     """
     request = candidate.request
-    wanted = request.envelope.code
-    if wanted is None:
+    named = request.envelope.code
+    if named is None:
         return request
     at = f"{request.envelope_at}/code"
     if candidate.drop is not None:
-        return _with(request, refused("SW116", at, "a dropped folder brings its own code", "remove code"))
+        return _plus(request, refused("SW116", at, "a dropped folder brings its own code", "remove code"))
     scope, most = scope_of(candidate.who), ports.policy.code_mib
-    code = Code(scope=scope, sha256=wanted.sha256, bytes=0, files=wanted.files, at=wanted.at)
+    code = Code(scope=scope, sha256=named.sha256, bytes=0, files=named.files, at=named.at)
     size = await ports.snapshots.size(code.blob)
     request = replace(request, code=code.model_copy(update={"bytes": size or 0}))
     if size is not None and size > most << 20:
-        return _with(request, refused("SW116", at, too_large(size, most), LEAVE_OUT))
+        return _plus(request, refused("SW116", at, too_large(size, most), LEAVE_OUT))
     if size is None:
-        lacking = refused("SW116", at, f"there is no code {wanted.sha256[:12]}… here")
+        lacking = refused("SW116", at, f"there is no code {named.sha256[:12]}… here")
         waits = candidate.door in ANSWERED
-        return _with(request, replace(lacking, severity="warning") if waits else lacking)
+        return _plus(request, replace(lacking, severity="warning") if waits else lacking)
     return request
 
 
-def _with(request: Request, problem: Problem) -> Request:
+def _plus(request: Request, problem: Problem) -> Request:
     return replace(request, problems=(*request.problems, problem))
 
 

@@ -17,6 +17,7 @@ _NOW = re.compile(r"\bnow\b|clock\(\)|self\._until")
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _BOTH_SIDES = "a time ahead of now counts like one that is too long ago"
 _ANEW = "evidence: a clock that went back starts it anew, and the record says so"
+_NEEDED = "code of a job that has not ended is kept at any time; that of others goes earlier, or later"
 _STEADY = "a clock that never goes back"
 
 #: Each comparison of a time with now, and why it makes nothing wait for as long as a clock was wrong.
@@ -52,7 +53,10 @@ COMPARED = {
     ),
     "adapters/entra.py: now - self._failed > _PAUSE": _STEADY,
     "adapters/entra.py: now - self._hung <= _REST": _STEADY,
-    "adapters/storage/addresses.py: least < self._until <= least + _LASTING": _BOTH_SIDES,
+    "adapters/storage/wire/signing_key.py: least < self._until <= least + _LASTING": _BOTH_SIDES,
+    "lifecycle/collect.py: now - snapshot.modified > ports.policy.retention + _LONGER": _NEEDED,
+    "lifecycle/collect.py: now - snapshot.modified > _UNUSED": _NEEDED,
+    "lifecycle/collect.py: now - one.modified > _RENEWED": "a touch too many, or a later one; no job waits",
     "engines/batch/account.py: 0 <= self._clock() - self._asked_at < self._pause": _BOTH_SIDES,
     "engines/batch/account.py: abs(self._clock() - self._read_at) < _LONGEST": _BOTH_SIDES,
     "engines/batch/pool.py: 0 <= self._clock() - self._written < (_PAUSE if has_changed else _AGAIN)": (

@@ -58,11 +58,11 @@ async def test_a_caller_is_sent_to_storage_until_the_archive_is_there(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(world, monkeypatch)
-    wanted = json.dumps({"sha256": "a" * 64, "bytes": 3}).encode()
+    request = json.dumps({"sha256": "a" * 64, "bytes": 3}).encode()
 
-    first = json.loads((await call("POST", "/api/snapshots", {}, wanted)).get_body())
+    first = json.loads((await call("POST", "/api/snapshots", {}, request)).get_body())
     assert world.snapshots.uploaded(first["upload"], b"abc")
-    second = json.loads((await call("POST", "/api/snapshots", {}, wanted)).get_body())
+    second = json.loads((await call("POST", "/api/snapshots", {}, request)).get_body())
 
     assert (first["known"], second) == (False, {"known": True})
 

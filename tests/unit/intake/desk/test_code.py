@@ -12,7 +12,7 @@ from shared.core.errors import Misuse, Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.notify.events import Notice
 from shared.intake.accept import Accepted
-from shared.intake.code_door import place_of
+from shared.intake.code_door import Snapshot, place_of
 from shared.intake.desk.code import scope_of
 from shared.intake.request_door import (
     request_arrived,
@@ -87,8 +87,8 @@ async def test_a_digest_of_another_scope_opens_nothing(world: World, other: Call
     code = archived(world, scope=scope_of(ANN))
 
     assert (await post(world, code, BOB)).job.code is not None
-    assert await place_of(world.ports, code["sha256"], 10, ANN) is None
-    assert await place_of(world.ports, code["sha256"], 10, other) is not None
+    assert await place_of(world.ports, Snapshot(code["sha256"], 10), ANN) is None
+    assert await place_of(world.ports, Snapshot(code["sha256"], 10), other) is not None
     with pytest.raises(Misuse) as refused:
         await post(world, code, other)
 
@@ -206,7 +206,7 @@ async def test_code_above_the_limit_is_refused_with_the_ways_out(world: World) -
     assert (job.state, codes(job)) == (JobState.REJECTED, [("SW116", "error")])
     assert "slipway data put" in job.problems[0]["remedy"]
     with pytest.raises(Misuse) as refused:
-        await place_of(world.ports, code["sha256"], (1 << 20) + 1, KEY_HOLDER)
+        await place_of(world.ports, Snapshot(code["sha256"], (1 << 20) + 1), KEY_HOLDER)
     assert refused.value.status == 413
 
 
@@ -241,11 +241,11 @@ async def test_a_job_without_code_costs_no_request(world: World) -> None:
 
 
 async def test_an_upload_address_takes_one_archive_of_the_caller_once(world: World) -> None:
-    place = await place_of(world.ports, "a" * 64, 3, ANN)
+    place = await place_of(world.ports, Snapshot("a" * 64, 3), ANN)
 
     assert place is not None
     assert world.snapshots.uploaded(place.address, b"abc")
     assert not world.snapshots.uploaded(place.address, b"xyz")
     assert world.snapshots.data == {f"team-vision/{'a' * 64}": b"abc"}
-    assert await place_of(world.ports, "a" * 64, 3, ANN) is None
+    assert await place_of(world.ports, Snapshot("a" * 64, 3), ANN) is None
     assert place.expires > world.now

@@ -1,0 +1,160 @@
+"""Which archives of code are kept, and which go."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+
+from shared.core.code.store import Snapshot
+from shared.core.errors import Unavailable
+from shared.core.job import Job, JobState
+from shared.intake.message import read_request
+from shared.intake.request_door import sweep_requested
+from shared.lifecycle.collect import Collected, collect, collect_now_and_then
+from shared.operate.audit import audit
+from tests.doubles.memory_snapshots import MemorySnapshots
+from tests.unit.archived_code import archived, blob
+from tests.unit.world import World, job_json
+
+DAY = 86_400
+RETENTION = 30
+
+
+async def job_of(world: World, data: bytes = b"an archive") -> Job:
+    return (await world.message({"spec": job_json(), "code": archived(world, data)}, f"m{data!r}")).job
+
+
+async def end(world: World, job: Job) -> None:
+    world.engine.set_state(job.target.name if job.target else "", JobState.SUCCEEDED)
+    await world.sweep()
+    assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+def no_answer() -> None:
+    raise Unavailable("storage did not answer")
+
+
+class Silent(MemorySnapshots):
+    """Storage that does not answer."""
+
+    async def listed(self) -> AsyncIterator[Snapshot]:
+        no_answer()
+        async for one in super().listed():
+            yield one
+
+
+@pytest.fixture(autouse=True)
+def retention(world: World) -> None:
+    world.policy(retention=timedelta(days=RETENTION))
+
+
+async def test_code_that_no_job_was_accepted_with_goes_after_two_days(world: World) -> None:
+    archived(world)
+
+    world.pass_time(2 * DAY)
+    assert await collect(world.ports) == Collected()
+    world.pass_time(60)
+    assert await collect(world.ports) == Collected(deleted=1)
+
+
+async def test_the_code_of_a_job_that_works_for_months_stays_young(world: World) -> None:
+    job = await job_of(world)
+
+    for _ in range(100):
+        world.pass_time(2 * DAY)
+        assert await collect(world.ports) == Collected(renewed=1)
+
+    await end(world, job)
+    world.pass_time((RETENTION + 3) * DAY)
+    assert await collect(world.ports) == Collected(deleted=1)
+
+
+async def test_the_code_of_a_job_that_has_ended_outlives_its_record(world: World) -> None:
+    job = await job_of(world)
+    await end(world, job)
+
+    world.pass_time((RETENTION + 2) * DAY)
+    assert await collect(world.ports) == Collected()
+    world.pass_time(2 * DAY)
+    assert await collect(world.ports) == Collected(deleted=1)
+
+
+async def test_without_a_retention_code_stays_for_good(world: World) -> None:
+    world.policy(retention=timedelta())
+    await end(world, await job_of(world))
+    archived(world, b"never accepted")
+
+    world.pass_time(10_000 * DAY)
+
+    assert await collect(world.ports) == Collected(deleted=1)
+    assert len(world.snapshots.data) == 1
+
+
+async def test_a_sweep_that_goes_on_keeps_the_code_of_its_jobs(world: World) -> None:
+    world.policy(paused=True)
+    body = {"spec": job_json(), "code": archived(world), "sweep": {"lr": [0.1, 0.3]}, "parallel": 1}
+    request = read_request(str(body).replace("'", '"').encode(), world.ports.policy.limits)
+    await sweep_requested(world.ports, request, door="http", source="http:", key="k")
+    for key in [key for key in world.ledger.held if key[1].startswith("n|")]:
+        del world.ledger.held[key]  # as if none of its jobs were recorded yet
+
+    world.pass_time(100 * DAY)
+
+    assert await collect(world.ports) == Collected(renewed=1)
+
+
+async def test_while_a_record_cannot_be_read_nothing_goes(world: World) -> None:
+    await job_of(world)
+    archived(world, b"never accepted")
+    world.pass_time(5 * DAY)
+    (key,) = [key for key in world.ledger.held if key[1].startswith("n|")]
+    row = world.ledger.held[key].row
+    whole = {name: row[name] for name in row if name.startswith("Packed")}
+    row.update(dict.fromkeys(whole, "damaged"))
+
+    assert (await collect(world.ports)).deleted == 0
+    row.update(whole)
+    world.pass_time(DAY)
+
+    assert await collect(world.ports) == Collected(renewed=1, deleted=1)
+
+
+async def test_what_is_touched_after_the_list_stays(world: World) -> None:
+    code = archived(world)
+    world.pass_time(3 * DAY)
+    listed = [one async for one in world.snapshots.listed()]
+    assert await world.snapshots.touch(blob(code))
+
+    assert not await world.snapshots.delete(listed[0].blob, listed[0].etag)
+    assert await collect(world.ports) == Collected()
+
+
+async def test_a_process_collects_now_and_then_and_again_after_a_failure(world: World) -> None:
+    good = world.ports
+    world.use(snapshots=Silent(world.clock))
+    with pytest.raises(Unavailable):
+        await collect_now_and_then(world.ports)
+    world.ports = good
+    archived(world)
+    world.pass_time(3 * DAY)
+
+    assert await collect_now_and_then(world.ports) == Collected(deleted=1)
+    archived(world)
+    world.pass_time(3600)
+    requests = len(world.snapshots.requests)
+    assert await collect_now_and_then(world.ports) == Collected()
+    assert len(world.snapshots.requests) == requests
+
+
+async def test_the_audit_names_an_active_job_whose_code_is_gone(world: World) -> None:
+    lost, kept_job = await job_of(world, b"lost"), await job_of(world, b"kept")
+    assert lost.code is not None
+    del world.snapshots.data[lost.code.blob]
+
+    report = await audit(world.ports)
+
+    differences = [(one.kind, one.what) for one in report.differences if one.kind == "code"]
+    assert differences == [("code", lost.id)]
+    assert kept_job.code is not None
