@@ -22,9 +22,11 @@ class NotYet(Exception):
         self.reason = reason
 
 
-async def environment(api: Api, pod: Mapping[str, Any], address: str, path: str) -> dict[str, str]:
-    """The variables, as Kubernetes makes them. Raises NotYet."""
-    container, meta = pod["spec"]["containers"][0], pod["metadata"]
+async def environment(
+    api: Api, pod: Mapping[str, Any], container: Mapping[str, Any], address: str, path: str
+) -> dict[str, str]:
+    """The variables of one of its containers, as Kubernetes makes them. Raises NotYet."""
+    meta = pod["metadata"]
     values = {"PATH": path, "HOSTNAME": hostname(pod), "HOME": "/"}
     for source in container.get("envFrom") or ():
         for kind in _KINDS:

@@ -65,8 +65,10 @@ class Pod:
         """Run it to its end, and let go of its name when it was deleted."""
         if self._pod["status"].get("phase") not in ("Succeeded", "Failed"):
             end = await self._run()
-            if end is not None:
+            if end is not None and self._started:
                 await self._say(status.terminated(self._pod, end, self._started))
+            elif end is not None:
+                await self._say(status.failed_first(self._pod, end))
         self._over.set()
         await self._stopping.wait()
         await self._release()
@@ -77,7 +79,11 @@ class Pod:
         if began.exists():  # by this node, before it lost its power
             self._started = began.read_text()
             return status.End(_KILLED, "ContainerStatusUnknown", "the node was started again")
-        order = await self._order()
+        for first in self._pod["spec"].get("initContainers") or ():
+            end = await self._run_first(first)
+            if end is None or end.code:
+                return end
+        order = await self._order(self._pod["spec"]["containers"][0])
         if order is None:
             return None
         self._started = status.now()
@@ -85,6 +91,23 @@ class Pod:
         process = await ContainerProcess.start(order, self.log)
         await self._say(status.running(self._pod, self._address, self._started))
         return await self._until_over(process)
+
+    async def _run_first(self, container: Mapping[str, Any]) -> status.End | None:
+        """Run a container that has to end before the main one starts; None where the pod was deleted."""
+        order = await self._order(container)
+        if order is None:
+            return None
+        began, log = status.now(), self._folder / f"log-{container['name']}"
+        process = await ContainerProcess.start(order, log)
+        await self._say(status.initializing(self._pod, container, {"running": {"startedAt": began}}))
+        end = await self._until_over(process)
+        if self._stopping.is_set():
+            return None
+        if end.code and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
+            end = end._replace(message=await asyncio.to_thread(_last_lines, log))
+        ended = {"terminated": status.state_of(end, began)}
+        await self._say(status.initializing(self._pod, container, ended))
+        return end
 
     async def _until_over(self, process: ContainerProcess) -> status.End:
         over = asyncio.ensure_future(process.wait())
@@ -103,41 +126,46 @@ class Pod:
             over.cancel()
             stopping.cancel()
 
-    async def _order(self) -> dict[str, Any] | None:
-        """What starts its container, as soon as all of it is there; None when it was deleted before."""
+    async def _order(self, container: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What starts a container, as soon as all of it is there; None when the pod was deleted before."""
         message = ""
         while not self._stopping.is_set():
             try:
-                return await self._prepared()
+                return await self._prepared(container)
             except NotYet as error:
                 if str(error) != message:
                     message = str(error)
-                    await self._say(status.waiting(self._pod, error.reason, message))
+                    await self._say(self._waiting(container, error.reason, message))
             except Refused as error:
                 if str(error) != message:
                     message = str(error)
-                    await self._say(status.waiting(self._pod, "CreateContainerConfigError", message))
+                    await self._say(self._waiting(container, "CreateContainerConfigError", message))
             except Unreachable:
                 pass
             await asyncio.sleep(_AGAIN)
         return None
 
-    async def _prepared(self) -> dict[str, Any]:
+    def _waiting(self, container: Mapping[str, Any], reason: str, message: str) -> dict[str, Any]:
+        if container["name"] == self._pod["spec"]["containers"][0]["name"]:
+            return status.waiting(self._pod, reason, message)
+        state = {"waiting": {"reason": reason, "message": message}}
+        return status.initializing(self._pod, container, state)
+
+    async def _prepared(self, container: Mapping[str, Any]) -> dict[str, Any]:
         spec = self._pod["spec"]
-        container, *others = spec["containers"]
-        if others or spec.get("initContainers"):
-            raise NotYet("CreateContainerConfigError", "a pod on a node here has one container")
+        if len(spec["containers"]) > 1:
+            raise NotYet("CreateContainerConfigError", "a pod on a node here has one main container")
         if not container.get("command"):
             raise NotYet("CreateContainerConfigError", "its image is this machine: give it a command")
         root = self._folder / "root"
         root.mkdir(parents=True, exist_ok=True)
-        values = await environment(self._api, self._pod, self._address, self._path)
+        values = await environment(self._api, self._pod, container, self._address, self._path)
         argv = [*container["command"], *(container.get("args") or ())]
         rights = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
         return {
             "hostname": hostname(self._pod),
             "root": str(root),
-            "mounts": await mounts(self._api, self._pod, self._folder / "volumes"),
+            "mounts": await mounts(self._api, self._pod, container, self._folder / "volumes"),
             "directory": container.get("workingDir", ""),
             "argv": [expand(text, values) for text in argv],
             "environment": values,
@@ -175,3 +203,7 @@ def _report(task: asyncio.Task[None]) -> None:
     """Report an unexpected error: the pod is not changed, and the node's log has the reason."""
     if not task.cancelled() and (error := task.exception()) is not None:
         sys.stderr.write(f"{task.get_name()}: {error!r}\n")
+
+
+def _last_lines(log: Path) -> str:
+    return log.read_bytes()[-2048:].decode("utf-8", "replace")

@@ -98,23 +98,60 @@ def running(pod: Mapping[str, Any], address: str, started: str) -> dict[str, Any
 
 def terminated(pod: Mapping[str, Any], end: End, started: str) -> dict[str, Any]:
     """A pod that is over."""
-    state = {"exitCode": end.code, "reason": end.reason, "startedAt": started, "finishedAt": now()}
-    state |= {"message": end.message} if end.message else {}
-    body = _status(pod, end.phase, {"terminated": state}, is_ready=False)
+    body = _status(pod, end.phase, {"terminated": state_of(end, started)}, is_ready=False)
     body["status"]["startTime"] = started
     if end.pod_reason:
         body["status"] |= {"reason": end.pod_reason, "message": end.message}
     return body
 
 
+def state_of(end: End, started: str) -> dict[str, Any]:
+    """The state of a container that has ended."""
+    state = {"exitCode": end.code, "reason": end.reason, "startedAt": started, "finishedAt": now()}
+    return state | ({"message": end.message} if end.message else {})
+
+
+_INITIALIZING = {"waiting": {"reason": "PodInitializing"}}
+
+
+def initializing(
+    pod: Mapping[str, Any], container: Mapping[str, Any], state: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A pod of which one of the first containers runs, or has ended."""
+    body = _status(pod, "Pending", _INITIALIZING, is_ready=False, is_initialized=False)
+    body["status"]["initContainerStatuses"] = [_of_container(pod, container, state, is_ready=False)]
+    return body
+
+
+def failed_first(pod: Mapping[str, Any], end: End) -> dict[str, Any]:
+    """A pod that is over because one of its first containers failed: the main one never started."""
+    body = _status(pod, "Failed", _INITIALIZING, is_ready=False, is_initialized=False)
+    if end.pod_reason:
+        body["status"] |= {"reason": end.pod_reason, "message": end.message}
+    return body
+
+
 def _status(
-    pod: Mapping[str, Any], phase: str, state: Mapping[str, Any], *, is_ready: bool
+    pod: Mapping[str, Any],
+    phase: str,
+    state: Mapping[str, Any],
+    *,
+    is_ready: bool,
+    is_initialized: bool = True,
 ) -> dict[str, Any]:
     container, at, uid = pod["spec"]["containers"][0], now(), pod["metadata"]["uid"]
-    words = {"Initialized": True, "Ready": is_ready, "ContainersReady": is_ready}
+    words = {"Initialized": is_initialized, "Ready": is_ready, "ContainersReady": is_ready}
     conditions = [
         {"type": kind, "status": str(is_so), "lastTransitionTime": at} for kind, is_so in words.items()
     ]
+    status = {"phase": phase, "hostIP": "127.0.0.1", "conditions": conditions}
+    statuses = [_of_container(pod, container, state, is_ready=is_ready)]
+    return {"metadata": {"uid": uid}, "status": {**status, "containerStatuses": statuses}}
+
+
+def _of_container(
+    pod: Mapping[str, Any], container: Mapping[str, Any], state: Mapping[str, Any], *, is_ready: bool
+) -> dict[str, Any]:
     of_container = {
         "name": container["name"],
         "image": container.get("image", ""),
@@ -125,6 +162,5 @@ def _status(
         "state": state,
     }
     if "waiting" not in state:
-        of_container["containerID"] = f"process://{uid}"
-    status = {"phase": phase, "hostIP": "127.0.0.1", "conditions": conditions}
-    return {"metadata": {"uid": uid}, "status": {**status, "containerStatuses": [of_container]}}
+        of_container["containerID"] = f"process://{pod['metadata']['uid']}"
+    return of_container

@@ -23,12 +23,12 @@ class Mount(NamedTuple):
     is_read_only: bool
 
 
-async def mounts(api: Api, pod: Mapping[str, Any], folder: Path) -> list[Mount]:
-    """The mounts of the container; what belongs to the pod alone is made in `folder`. Raises NotYet."""
+async def mounts(api: Api, pod: Mapping[str, Any], container: Mapping[str, Any], folder: Path) -> list[Mount]:
+    """The mounts of a container; what belongs to its pod alone is made in `folder`. Raises NotYet."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     origins: dict[str, Path] = {}
     places = []
-    for mount in pod["spec"]["containers"][0].get("volumeMounts") or ():
+    for mount in container.get("volumeMounts") or ():
         name = mount["name"]
         if name not in origins:
             origins[name] = await _origin(api, pod, volumes[name], folder / name)

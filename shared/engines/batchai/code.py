@@ -14,20 +14,14 @@ from typing import Any
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
 from shared.core.job import Reason
+from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.plan import bringing
-from shared.engines.node.code import CODES, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 
 #: The variable with the place of the code, and the secret with its address.
 PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
-_MORE = "stderr-job_prep.txt says more"
-#: How the preparation ended → why, in words, and whether another attempt costs no retry.
-_ENDS: Mapping[int, tuple[Reason, str, bool]] = {
-    CODES[EXPIRED]: (Reason.INFRASTRUCTURE, "the address of its code is no longer valid", True),
-    CODES[DELETED]: (Reason.PREPARATION, "its code was deleted", False),
-    CODES[DIFFERENT]: (Reason.INFRASTRUCTURE, "what storage has is not the code that was accepted", False),
-    CODES[HOSTILE]: (Reason.PREPARATION, f"the archive of its code cannot be unpacked: {_MORE}", False),
-    CODES[FAILED]: (Reason.INFRASTRUCTURE, f"its code could not be brought to a node: {_MORE}", False),
-}
+#: The reasons of which the node says more.
+_VAGUE = frozenset(CODELESS[code].text for code in (HOSTILE, FAILED))
+_MORE = ": stderr-job_prep.txt says more"
 #: Shell text; the words after it are the sha256, the bytes, the place, and the job's own preparation.
 _BRING = """\
 bring() {{
@@ -85,8 +79,7 @@ def _place(at: str) -> str:
 
 def _preparation(source: CodeSource, own: str) -> str:
     rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
-    ends = {name: CODES[name] for name in (EXPIRED, DELETED, DIFFERENT, HOSTILE, FAILED)}
-    lowest, highest = min(CODES.values()), max(CODES.values())
+    lowest, highest = min(CODELESS), max(CODELESS)
     return _BRING.format(
         address=ADDRESS,
         place=PLACE,
@@ -94,13 +87,17 @@ def _preparation(source: CodeSource, own: str) -> str:
         program=shlex.quote(bringing()),
         sha256=source.sha256,
         preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
-        **ends,
+        expired=EXPIRED,
+        deleted=DELETED,
+        different=DIFFERENT,
+        hostile=HOSTILE,
+        failed=FAILED,
     )
 
 
 def may_lack_code(end: Observation) -> bool:
     """Whether a preparation ended as one without the job's code. The job's resource shows if it has any."""
-    return end.reason is Reason.PREPARATION and end.exit_code in _ENDS
+    return end.reason is Reason.PREPARATION and end.exit_code in CODELESS
 
 
 def ended_without_code(job: Mapping[str, Any], end: Observation) -> Observation:
@@ -112,6 +109,5 @@ def ended_without_code(job: Mapping[str, Any], end: Observation) -> Observation:
     has_code = any(isinstance(one, dict) and one.get("name") == PLACE for one in variables)
     if not has_code or not may_lack_code(end):
         return end
-    reason, text, is_unstarted = _ENDS[end.exit_code or 0]
-    exit_code = 1 if reason is Reason.PREPARATION else None
-    return end._replace(reason=reason, message=text, exit_code=exit_code, unstarted=is_unstarted)
+    why = CODELESS[end.exit_code or 0]
+    return why.ended(end, why.text + (_MORE if why.text in _VAGUE else ""))

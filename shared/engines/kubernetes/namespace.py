@@ -9,6 +9,7 @@ from typing import Any
 from shared.core.errors import EngineError
 from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.code import code_secret
 from shared.engines.kubernetes.job.pod import pull_secret
 from shared.engines.kubernetes.job.request import CLUSTER
 from shared.engines.kubernetes.translation.observations import CANCELLED, was_cancelled
@@ -153,7 +154,7 @@ class Namespace:
         await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
 
     async def _remove_secrets(self, name: str) -> None:
-        paths = [f"{self._core}/secrets/{one}" for one in (name, pull_secret(name))]
+        paths = [f"{self._core}/secrets/{one}" for one in (name, pull_secret(name), code_secret(name))]
         calls = (self.client.call("DELETE", path, accept=("NotFound",)) for path in paths)
         await asyncio.gather(*calls)
 

@@ -38,6 +38,11 @@ def forgetting() -> str:
     return "".join(_text(name) for name in (*_FILES, "forget"))
 
 
+def placing() -> str:
+    """The program that puts the code of a job at its place, as a file."""
+    return _text("place")
+
+
 def sampling() -> str:
     """The program that samples the load of the node, as a file."""
     return USAGE.replace("{RANK}", "SLIPWAY_RANK")
@@ -66,6 +71,7 @@ def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
         **_numbered("SLIPWAY_JOB_", plan["job"]),
         **_numbered("SLIPWAY_SECRET_", plan["secrets"].items()),
         **_outputs(plan["outputs"]),
+        **({"SLIPWAY_UNPACKED": site.unpacked} if site.unpacked else {}),
     }
 
 

@@ -96,3 +96,6 @@ class Site:
     #: the code of the job, if it owns one, and the file that has it where nodes mount the snapshots
     code: CodeSource | None = None
     code_file: str = ""
+    #: where it is unpacked before a run, and the command that puts it at its place; "": the run fetches it
+    unpacked: str = ""
+    placing: tuple[str, ...] = ()

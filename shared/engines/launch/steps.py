@@ -85,6 +85,10 @@ class Steps:
         source = self.site.code
         if source is None:
             return []
+        if self.site.unpacked:
+            start = (*self._spread_to_all(), *self.site.placing)
+            step = self._without_chosen(self._step(start, "", ("code.txt", "code.txt")))
+            return [step | {"literal": {"SLIPWAY_UNPACKED": self.site.unpacked}}]
         start = ("python3", "-I", "-c", program)
         step = self._step((*self._spread_to_all(is_fed=True), *start), "", ("code.txt", "code.txt"))
         where = {"file": self.site.code_file} if self.site.code_file else {"address": source.address}

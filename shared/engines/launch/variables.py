@@ -33,11 +33,11 @@ def system(site: Site) -> dict[str, str]:
         "AZ_BATCH_HOST_LIST": "$SLIPWAY_HOSTS",
         "AZ_BATCH_MASTER_NODE": "$SLIPWAY_HOST_0",
         **_OPEN_MPI,
-        **({"SLIPWAY_CODE": f"{temporary}/{_folder(site.code.at)}"} if site.code else {}),
+        **({"SLIPWAY_CODE": f"{temporary}/{folder_of(site.code.at)}"} if site.code else {}),
     }
 
 
-def _folder(at: str) -> str:
+def folder_of(at: str) -> str:
     """Where the code is in a run's own directory."""
     return "wd" if at == WORK else f"mounts/{at}"
 

@@ -28,6 +28,8 @@ class Running:
 
     server: Kubernetes
     shared: Path
+    #: the most nodes of a job: a server without success policies has one
+    most: int = 2
 
 
 @asynccontextmanager
@@ -38,7 +40,7 @@ async def running(data: Path, *, version: str = "v1.36.2", nodes: int = 4) -> As
     async with kubernetes(data / "pods", version=version, namespaces=("slipway",)) as server:
         for number in range(nodes):
             server.nodes.add(f"gpu-{number}")
-        yield Running(server, shared)
+        yield Running(server, shared, most=1 if version.startswith("v1.20") else 2)
 
 
 def engine_on(where: Running, *, clock: Callable[[], float] = time.time, **options: Any) -> KubernetesEngine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from local.patience import Patience
 from shared.core.job import JobState, Reason
 from tests.contract.kubernetes.on_kubernetes import Running, engine_on
 from tests.contract.kubernetes.orders import is_over, order, until
+from tests.doubles.archives import FOLDER, packed
+from tests.doubles.code_storage import code_storage
 from tests.slow.engines.kubernetes.in_shell import image
 
 
@@ -33,6 +36,22 @@ async def test_a_command_runs_in_an_image_without_python_and_bash(
 
     assert (end.state, end.exit_code) == (JobState.FAILED if code else JobState.SUCCEEDED, code)
     assert texts == [b"$canary\n", b"err\n"]
+
+
+async def test_the_code_of_a_job_reaches_an_image_without_python_and_bash(
+    where: Running, tmp_path: Path
+) -> None:
+    engine = engine_on(where, path=str(image(tmp_path / "bin", "dash")))
+    with code_storage() as storage:
+        one = replace(order("./run.sh; cat .hidden latest.csv"), code=storage.source(packed(*FOLDER)))
+        await engine.submit(one)
+        end = await until(engine, one.target, is_over)
+    printed = await engine.read(one.target, "stdouterr", "stdout.txt", 0, 100)
+    await engine.close()
+
+    assert (end.state, printed.data) == (JobState.SUCCEEDED, b"ran\ndot\n1,2\n"), end
+    assert not any("canary" in str(pod) for pod in where.server.store.all("pods"))
+    assert where.server.store.all("secrets") == [], "that with the address goes with the others"
 
 
 @pytest.mark.parametrize("nodes", [1, 2])

@@ -38,7 +38,7 @@ def defaulted(document: Object, uid: str, *, is_old: bool) -> Object:
         "terminationGracePeriodSeconds": 30,
     }
     spec["template"]["spec"] = {**defaults, **pod}
-    for container in spec["template"]["spec"]["containers"]:
+    for container in containers_of(spec["template"]["spec"]):
         container.setdefault("imagePullPolicy", "Always")
         _quantities(container.get("resources") or {})
     job.setdefault("status", {})
@@ -55,7 +55,7 @@ def pod_of(job: Object, index: int) -> Object:
     if is_indexed:
         labels[_INDEX] = str(index)
         spec["hostname"] = base
-        for container in spec["containers"]:
+        for container in containers_of(spec):
             container.setdefault("env", []).append({"name": "JOB_COMPLETION_INDEX", "value": str(index)})
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"]}
     name = f"{base}-{''.join(secrets.choice(_LETTERS) for _ in range(5))}"
@@ -64,6 +64,11 @@ def pod_of(job: Object, index: int) -> Object:
         "spec": spec,
         "status": {"phase": "Pending"},
     }
+
+
+def containers_of(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    """All containers of a pod, those that run first before the others."""
+    return [*(pod.get("initContainers") or ()), *pod["containers"]]
 
 
 def index_of(pod: Object) -> int:

@@ -154,10 +154,10 @@ class JobController:
             elif rule.get("onPodConditions") and disrupted:
                 return "PodFailurePolicy", f"{disrupted[0]} matching FailJob rule at index {number}"
             for pod in failed if rule.get("onExitCodes") else ():
-                if code := _code(pod):
+                if ended := _ended(pod):
                     name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-                    text = f"Container main for pod {name} failed with exit code {code} matching FailJob rule"
-                    return "PodFailurePolicy", f"{text} at index {number}"
+                    text = f"Container {ended[0]} for pod {name} failed with exit code {ended[1]}"
+                    return "PodFailurePolicy", f"{text} matching FailJob rule at index {number}"
         lost = len(failed) + len(disrupted)
         if lost > spec["backoffLimit"]:
             return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
@@ -186,7 +186,11 @@ def _is_leaving(pod: Object) -> bool:
     return "deletionTimestamp" in pod["metadata"] and _lives(pod)
 
 
-def _code(pod: Object) -> int:
-    for one in pod["status"].get("containerStatuses") or ():
-        return int((one["state"].get("terminated") or {}).get("exitCode") or 0)
-    return 0
+def _ended(pod: Object) -> tuple[str, int] | None:
+    """The name of a container that failed, and its exit code."""
+    status = pod["status"]
+    for one in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
+        code = int((one["state"].get("terminated") or {}).get("exitCode") or 0)
+        if code:
+            return one["name"], code
+    return None

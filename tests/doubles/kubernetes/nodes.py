@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import re
 import signal
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tests.doubles.kubernetes.conditions import put
-from tests.doubles.kubernetes.defaults import gpus
+from tests.doubles.kubernetes.defaults import containers_of, gpus
 from tests.doubles.kubernetes.job_controller import JobController
+from tests.doubles.kubernetes.processes import kill, moved, sweep
 from tests.doubles.kubernetes.store import Object, Store
 
 
@@ -76,8 +75,8 @@ class Nodes:
         """End everything that runs."""
         self.silent.clear()
         for uid, process in list(self._processes.items()):
-            _kill(process, signal.SIGKILL)
-            _sweep(uid)
+            kill(process, signal.SIGKILL)
+            sweep(uid)
         for task in self._running.values():
             task.cancel()
         ends = await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -121,7 +120,9 @@ class Nodes:
         """Whether the Secrets and ConfigMaps that a pod names exist; otherwise it waits."""
         namespace = pod["metadata"]["namespace"]
         demand = [
-            ("secrets", one["secretRef"]["name"]) for one in pod["spec"]["containers"][0].get("envFrom") or ()
+            ("secrets", one["secretRef"]["name"])
+            for container in containers_of(pod["spec"])
+            for one in container.get("envFrom") or ()
         ]
         volumes = pod["spec"].get("volumes") or ()
         demand += [("configmaps", one["configMap"]["name"]) for one in volumes if "configMap" in one]
@@ -141,9 +142,11 @@ class Nodes:
         home = self._data / uid
         home.mkdir(parents=True)
         places = self._volumes(pod, home)
+        if not await self._run_first(pod, home, places):
+            return
         container = spec["containers"][0]
-        argv = [_moved(word, places) for word in container.get("command") or ["true"]]
-        env = {name: _moved(value, places) for name, value in self._environment(pod).items()}
+        argv = [moved(word, places) for word in container.get("command") or ["true"]]
+        env = {name: moved(value, places) for name, value in self._environment(pod, container).items()}
         started, limit = self._store.now(), spec.get("activeDeadlineSeconds")
         try:
             with (home / "log").open("wb") as log:
@@ -162,13 +165,13 @@ class Nodes:
                 code = await process.wait()
         except TimeoutError:
             is_late = True
-            _kill(process, signal.SIGKILL)
+            kill(process, signal.SIGKILL)
             code = await process.wait()
         except asyncio.CancelledError:  # its node ends: wait for the process, so that its transport is closed
-            _kill(process, signal.SIGKILL)
+            kill(process, signal.SIGKILL)
             await process.wait()
             raise
-        _sweep(uid)
+        sweep(uid)
         code = 128 - code if code < 0 else code
         word = "Completed" if code == 0 else "Error"
         ended = {"exitCode": code, "reason": word, "startedAt": started, "finishedAt": self._store.now()}
@@ -178,6 +181,32 @@ class Nodes:
             self._state(pod, {"terminated": ended}, phase, startTime=started, **more)
             if "deletionTimestamp" in pod["metadata"]:
                 self._remove(pod)
+
+    async def _run_first(self, pod: Object, home: Path, places: dict[str, str]) -> bool:
+        """Run the containers that have to end before the main one starts; whether all ended well."""
+        statuses: list[dict[str, Any]] = []
+        for container in pod["spec"].get("initContainers") or ():
+            argv = [moved(word, places) for word in container["command"]]
+            env = {name: moved(value, places) for name, value in self._environment(pod, container).items()}
+            started = self._store.now()
+            process = await asyncio.create_subprocess_exec(
+                *argv, env=env, cwd=home, stdout=-1, stderr=-2, stdin=-3, start_new_session=True
+            )
+            self._processes[pod["metadata"]["uid"]] = process
+            printed, _ = await process.communicate()
+            code = process.returncode or 0
+            ended = {"exitCode": code, "reason": "Error" if code else "Completed", "startedAt": started}
+            ended["finishedAt"] = self._store.now()
+            if code and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
+                ended["message"] = printed.decode()[-2048:]
+            statuses.append({"name": container["name"], "state": {"terminated": ended}})
+            pod["status"]["initContainerStatuses"] = statuses
+            if code:
+                self._state(pod, {"waiting": {"reason": "PodInitializing"}}, "Failed", startTime=started)
+                if "deletionTimestamp" in pod["metadata"]:
+                    self._remove(pod)
+                return False
+        return "deletionTimestamp" not in pod["metadata"]
 
     def _state(self, pod: Object, state: dict[str, Any], phase: str, **more: Any) -> None:
         container = {"name": "main", "state": state, "ready": phase == "Running", "restartCount": 0}
@@ -195,7 +224,7 @@ class Nodes:
                 self._processes[uid].send_signal(signal.SIGTERM)
             grace = float(pod["spec"].get("terminationGracePeriodSeconds", 30))
             loop = asyncio.get_running_loop()
-            loop.call_later(grace, _kill, self._processes[uid], signal.SIGKILL)
+            loop.call_later(grace, kill, self._processes[uid], signal.SIGKILL)
 
     def _remove(self, pod: Object) -> None:
         listed = pod["status"].get("conditions") or ()
@@ -206,8 +235,8 @@ class Nodes:
             notes.append(f"Pod {name} has condition DisruptionTarget")
         self._store.remove("pods", pod)
 
-    def _environment(self, pod: Object) -> dict[str, str]:
-        metadata, container = pod["metadata"], pod["spec"]["containers"][0]
+    def _environment(self, pod: Object, container: Object) -> dict[str, str]:
+        metadata = pod["metadata"]
         env = {"PATH": os.environ["PATH"], "HOSTNAME": pod["spec"].get("hostname", metadata["name"])}
         for one in container.get("envFrom") or ():
             secret = self._store.get("secrets", metadata["namespace"], one["secretRef"]["name"])
@@ -241,39 +270,3 @@ class Nodes:
                 for file, text in texts.items():
                     (directory / file).write_text(text)
         return places
-
-
-def _moved(text: str, places: dict[str, str]) -> str:
-    """The text with a container's paths replaced by ours, as processes share this machine's file system."""
-    for path in sorted(places, key=len, reverse=True):
-        text = re.sub(rf"(?<![\w./-]){re.escape(path)}(?![\w-])", places[path], text)
-    return text
-
-
-def _kill(process: asyncio.subprocess.Process, number: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
-
-
-def _sweep(uid: str) -> None:
-    """Kill all processes with the pod's mark, as a container does when its first process ends."""
-    mark = f"SLIPWAY_POD={uid}".encode()
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
-        processes = [
-            int(one.name) for one in Path("/proc").iterdir() if one.name.isdecimal() and _has(one, mark)
-        ]
-        for pid in processes:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        if not processes:
-            return
-        time.sleep(0.01)
-
-
-def _has(process: Path, mark: bytes) -> bool:
-    try:
-        is_dead = b") Z " in (process / "stat").read_bytes()
-        return not is_dead and mark in (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False

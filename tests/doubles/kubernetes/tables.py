@@ -70,7 +70,23 @@ def _job(job: Object) -> str:
 
 def _pod(pod: Object) -> str:
     word = str(pod["status"].get("reason") or pod["status"]["phase"])
+    if first := _first(pod):
+        return "Terminating" if "deletionTimestamp" in pod["metadata"] else first
     for container in pod["status"].get("containerStatuses") or ():
         state = container["state"]
         word = (state.get("waiting") or state.get("terminated") or {}).get("reason") or word
     return "Terminating" if "deletionTimestamp" in pod["metadata"] else word
+
+
+def _first(pod: Object) -> str:
+    """The word of a pod whose first containers have not all ended well; "" for any other."""
+    statuses = pod["status"].get("initContainerStatuses") or ()
+    for number, container in enumerate(statuses):
+        state = container["state"]
+        ended = state.get("terminated")
+        if ended and not ended["exitCode"]:
+            continue
+        reason = (ended or state.get("waiting") or {}).get("reason")
+        is_plain = reason in (None, "PodInitializing")
+        return f"Init:{number}/{len(statuses)}" if is_plain else f"Init:{reason}"
+    return ""

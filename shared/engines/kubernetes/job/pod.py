@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from shared.core.engine import Order
 from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.code import code_containers
 from shared.engines.kubernetes.job.site import PROGRAMS, RUN, TEMPORARY
 from shared.engines.kubernetes.job.start import START
 from shared.engines.kubernetes.origins import origin_of
@@ -30,6 +31,9 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
     name, nodes = order.target.name, int(properties["nodeCount"])
     limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
     volumes = list(_volumes(cluster, properties, programs))
+    container = _container(cluster, order, nodes, volumes)
+    names = ("programs", "temporary", *(one.volume["name"] for one in directories(cluster)))
+    first = code_containers(cluster, order, container, names)
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         # A pod's limit counts from its start on a node; a Job's would include the time in the queue.
@@ -39,7 +43,8 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
         "enableServiceLinks": False,
         "securityContext": rights(cluster),
         "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
-        "containers": [_container(cluster, order, nodes, volumes)],
+        **({"initContainers": first} if first else {}),
+        "containers": [container],
         "volumes": [one.volume for one in volumes],
     }
     if nodes > 1:

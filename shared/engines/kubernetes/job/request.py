@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 from shared.core.engine import Order, Submission
 from shared.core.errors import Misconfigured
 from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.code import PROGRAM, code_secret, code_values
 from shared.engines.kubernetes.job.pod import credentials, pod, pull_secret
-from shared.engines.kubernetes.job.site import site
+from shared.engines.kubernetes.job.site import PLACE, site
 from shared.engines.kubernetes.job.start import ALONE, FORGET, SCRIPT, START, USAGE
 from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.version import Version
@@ -97,6 +98,8 @@ def belongings(
     values = _environment(cluster, order)
     values |= {"SLIPWAY_AGENT_KEY": once} if nodes > 1 else {}
     kinds = [_secret(cluster, order, name, "Opaque", values)]
+    if order.code:
+        kinds.append(_secret(cluster, order, code_secret(name), "Opaque", code_values(cluster, order.code)))
     if credentials(properties):
         login = {".dockerconfigjson": json.dumps(_login(properties))}
         kinds.append(_secret(cluster, order, pull_secret(name), "kubernetes.io/dockerconfigjson", login))
@@ -176,5 +179,7 @@ def _texts() -> dict[str, str]:
         START: SCRIPT,
         ALONE: alone.script(),
         USAGE: alone.sampling(),
+        PROGRAM: launch.bringing(),
+        PLACE: alone.placing(),
         FORGET: alone.forgetting(),
     }

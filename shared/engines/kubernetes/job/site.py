@@ -6,11 +6,14 @@ from shared.core.engine import Order
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.launch.mounts import mounted
 from shared.engines.launch.site import Scheduler, Site, Spread
+from shared.engines.launch.variables import folder_of
 
 #: The directory of the programs in a pod.
 PROGRAMS = "/slipway"
 #: A pod's directory for files of its own.
 TEMPORARY = "/tmp/slipway"  # noqa: S108 - of the pod, on a volume of its own
+#: Where the first container of a pod unpacks the code of the job; the program that puts it at its place.
+UNPACKED, PLACE = f"{TEMPORARY}/code", "place.sh"
 #: The variable that numbers the runs of an attempt: the first pod's uid, which changes after a preemption.
 RUN = "SLIPWAY_POD"
 
@@ -45,4 +48,7 @@ def site(cluster: KubernetesCluster, order: Order) -> Site:
         links=tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None),
         ends=cluster.ends,
         longest=cluster.longest,
+        code=order.code,
+        unpacked=f"{UNPACKED}/{folder_of(order.code.at)}" if order.code else "",
+        placing=("sh", f"{PROGRAMS}/{PLACE}"),
     )

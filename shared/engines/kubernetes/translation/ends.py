@@ -9,6 +9,7 @@ from typing import Any
 from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
+from shared.engines.kubernetes.translation.code import without_code
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
 
@@ -35,9 +36,13 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
     moment = untrusted.moment(
         status.get("completionTime") or (failed or complete or {}).get("lastTransitionTime")
     )
-    end = _failed(failed, pods, record) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
-    unstarted = failed is not None and _nothing_ran(pods)
-    end = end._replace(unstarted=unstarted, started=min(began, default=None), ended=moment)
+    codeless = None if failed is None else without_code(pods, failed)
+    end = Observation(_S.SUCCEEDED, exit_code=0)
+    if failed is not None:
+        end = _failed(failed, pods, record, codeless)
+    if failed is not None and end is not codeless:
+        end = end._replace(unstarted=_nothing_ran(pods))
+    end = end._replace(started=min(began, default=None), ended=moment)
     return explained(end, record)
 
 
@@ -52,7 +57,12 @@ def exit_code(pods: Objects) -> int | None:
     return min(codes)[1] if codes else None
 
 
-def _failed(why: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None) -> Observation:
+def _failed(
+    why: Mapping[str, Any],
+    pods: Objects,
+    record: Mapping[str, Any] | None,
+    codeless: Observation | None = None,
+) -> Observation:
     word, message = str(why.get("reason") or ""), str(why.get("message") or "")
     if word == _DEADLINE or any((pod.get("status") or {}).get("reason") == _DEADLINE for pod in pods):
         return Observation(_S.FAILED, _R.TIMEOUT, "the wall-clock limit was reached")
@@ -60,6 +70,8 @@ def _failed(why: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | N
     is_disrupted = match is None and any(condition(pod, "DisruptionTarget") for pod in pods)
     if is_disrupted or _DISRUPTED in message:
         return Observation(_S.FAILED, _R.PREEMPTED, _disruption(pods, message))
+    if codeless is not None:
+        return codeless
     code = int(match[1]) if match else exit_code(pods)
     if was_asked(record, code):
         return Observation(_S.FAILED, _R.INFRASTRUCTURE, NODE_ENDED)

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.engine import Observation
 from shared.core.job import JobState
-from shared.engines.kubernetes.translation.waits import events_wait, queue_waits, word_waits
+from shared.engines.kubernetes.translation.waits import begun_word, events_wait, queue_waits, word_waits
 
 #: Words of a Job, and of a pod, that mean no change.
 _JOB_GOES_ON, _JOB_WAITS, _POD_RUNS = "Running", "Suspended", "Running"
@@ -58,7 +58,7 @@ def _of_pod(pod: Words) -> Observation | None:
     word = pod.get("Status", "")
     if word == _POD_RUNS:
         return Observation(JobState.RUNNING)
-    if word in _NOT_BEGUN:
+    if begun_word(word) in _NOT_BEGUN:
         node = pod.get("Node", "")
         return Observation(JobState.QUEUED, why=word_waits(word, "" if node in _NONE else node))
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ _QUOTA: Mapping[str, tuple[str, bool]] = {
     "Misconfigured": (f"{NEVER}: its queue is not set up", True),
     "Inadmissible": (f"{NEVER}: its queue does not admit it", True),
 }
+#: Of a pod whose first containers have not all ended.
+_FIRST = re.compile(r"Init:\d+/\d+", re.ASCII)
 _INVALID_IMAGE, _GATED = "InvalidImageName", "SchedulingGated"
 
 
@@ -39,7 +42,9 @@ def pods_wait(pods: Objects) -> Why | None:
         scheduled = conditions(pod).get("PodScheduled")
         if scheduled is not None and scheduled.get("status") == "False":
             return _unscheduled(scheduled)
-        for container in (pod.get("status") or {}).get("containerStatuses") or ():
+        status = pod.get("status") or {}
+        kinds = ("initContainerStatuses", "containerStatuses")
+        for container in (one for kind in kinds for one in status.get(kind) or ()):
             waiting = (container.get("state") or {}).get("waiting") or {}
             word = str(waiting.get("reason") or "")
             if word in _CONTAINERS:
@@ -49,8 +54,16 @@ def pods_wait(pods: Objects) -> Why | None:
     return None
 
 
+def begun_word(word: str) -> str:
+    """A pod's word in a list, also while its first container runs, as "Init:0/1", or waits."""
+    if _FIRST.fullmatch(word):
+        return "PodInitializing"
+    return word.removeprefix("Init:")
+
+
 def word_waits(word: str, node: str) -> Why | None:
     """The reason that a pod's word in a list gives, without a further read. `node`: its node, "" for none."""
+    word = begun_word(word)
     if word in _CONTAINERS:
         text, passes = _CONTAINERS[word]
         return Why(word, text, passes=passes, never=word == _INVALID_IMAGE)

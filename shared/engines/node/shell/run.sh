@@ -264,7 +264,8 @@ main() {
   slipway_seconds=$SLIPWAY_SECONDS slipway_slots=$SLIPWAY_SLOTS
   unset SLIPWAY_RECORDS SLIPWAY_ENDS SLIPWAY_TOKEN SLIPWAY_SUBMISSION SLIPWAY_EARLIER
   take_proofs
-  unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS
+  slipway_unpacked=${SLIPWAY_UNPACKED:-}
+  unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS SLIPWAY_UNPACKED
   slipway_asked='' slipway_ticked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer=''
   slipway_ticker='' slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
   slipway_started=$(stamp) slipway_request="The job has been asked to end"
@@ -291,7 +292,18 @@ main() {
   work
 }
 
+# The code of the job is at its place before anything of it runs.
+place_code() {
+  slipway_text=$(SLIPWAY_UNPACKED=$slipway_unpacked sh "$SLIPWAY_PROGRAMS/place.sh" 2>&1)
+  case $? in
+    0) return ;;
+    247) end 251 preparation "${slipway_text#hostile: }" ;;
+    *) end 250 infrastructure "${slipway_text#failed: }" ;;
+  esac
+}
+
 work() {
+  [ -z "$slipway_unpacked" ] || place_code
   if [ -n "$slipway_preparation" ]; then
     log "Executing 'job environment preparation' on $AZ_BATCH_NODE_ID"
     step "$slipway_preparation" stdout-job_prep.txt stderr-job_prep.txt

@@ -16,6 +16,7 @@ from shared.core.engine import Order
 from shared.core.job import Reason, Target
 from shared.engines.batchai.code import ADDRESS, PLACE, with_code
 from shared.engines.batchai.translation import observation
+from shared.engines.codeless import CODELESS
 from shared.engines.node.code import CODES
 from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
 from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
@@ -132,6 +133,11 @@ def test_an_image_with_neither_says_what_is_lacking(tmp_path: Path, storage: Cod
 
     assert node.prepare(storage.source(packed(*FOLDER))) == CODES["failed"]
     assert "python3, or curl, tar and sha256sum: there is no curl" in node.errors
+
+
+def test_the_codes_are_those_of_the_program_of_the_nodes() -> None:
+    assert set(CODELESS) == set(CODES.values())
+    assert CODELESS[CODES["deleted"]].text == "its code was deleted"
 
 
 def test_a_preparation_of_a_job_without_code_never_ends_as_one_that_did_not_start() -> None:

@@ -58,6 +58,7 @@ class NodesInShell(Nodes):
         text = alone.script().replace("slipway_watch=5 slipway_grace=10", "slipway_watch=1 slipway_grace=1")
         (self.programs / "alone.sh").write_text(text)
         (self.programs / "usage.sh").write_text(alone.sampling())
+        (self.programs / "place.sh").write_text(alone.placing())
 
     def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
         env = alone.environment(self.site, order, once)

@@ -33,6 +33,8 @@ def test_what_is_said_of_a_pod_names_its_uid_so_that_no_later_one_of_its_name_ta
         status.waiting(POD, "CreateContainerConfigError", 'secret "x" not found'),
         status.running(POD, "127.0.0.1", "2026-01-01T00:00:00Z"),
         status.terminated(POD, status.ended(0), "2026-01-01T00:00:00Z"),
+        status.initializing(POD, {"name": "first"}, {"running": {"startedAt": "2026-01-01T00:00:00Z"}}),
+        status.failed_first(POD, status.ended(3)),
     ):
         assert report["metadata"] == {"uid": "u-1"}
 

@@ -49,10 +49,11 @@ def test_secret_values_are_in_secrets_only() -> None:
         for value in one.body.get("data", {}).values() if one.body["kind"] == "Secret" else ():
             text += base64.b64decode(value).decode()
         place = (one.body["kind"], one.body["metadata"]["name"])
-        places[place] = {word for word in ("a $b", "canary", "account-") if word in text}
+        places[place] = {word for word in ("a $b", "canary", "account-", "sig=code") if word in text}
 
     assert {name: words for name, words in places.items() if words} == {
         ("Secret", "digits-abc-1"): {"a $b"},
+        ("Secret", "digits-abc-1-code"): {"sig=code"},
         ("Secret", "digits-abc-1-pull"): {"canary"},
     }
 

@@ -77,7 +77,7 @@ def test_a_run_that_its_node_asked_to_end_is_not_its_authors_fault() -> None:
         (policy(137), [pod("Failed", terminated=stopped(137, "OOMKilled"))], Reason.USER, 137, "OOMKilled"),
         (mark("Failed", "DeadlineExceeded", "Job was active"), [], Reason.TIMEOUT, None, "wall-clock"),
         (policy(143), [{"status": {"reason": "DeadlineExceeded"}}], Reason.TIMEOUT, None, "wall-clock"),
-        (mark("Failed", "PodFailurePolicy", _EVICTION), [], Reason.PREEMPTED, None, "taken from its node"),
+        (mark("Failed", "PodFailurePolicy", _EVICTION), [], Reason.PREEMPTED, None, "evicted from its node"),
         (
             mark("Failed", "BackoffLimitExceeded"),
             [
@@ -126,3 +126,57 @@ def test_only_where_pods_are_left_it_is_known_that_nothing_ran() -> None:
         end = ended(job(failed), pods, None)
         assert end is not None
         assert end.unstarted is unstarted
+
+
+def codeless(code: int, message: str = "") -> Any:
+    """A pod whose first container ended with that code."""
+    document = pod("Failed", waiting={"reason": "PodInitializing"})
+    terminated = stopped(code) | ({"message": message} if message else {})
+    document["status"]["initContainerStatuses"] = [{"name": "code", "state": {"terminated": terminated}}]
+    return document
+
+
+@pytest.mark.parametrize("has_pods", [True, False])
+@pytest.mark.parametrize(
+    ("code", "reason", "words", "is_unstarted"),
+    [
+        (244, Reason.INFRASTRUCTURE, "no longer valid", True),
+        (245, Reason.PREPARATION, "its code was deleted", False),
+        (246, Reason.INFRASTRUCTURE, "not the code that was accepted", False),
+        (247, Reason.PREPARATION, "cannot be unpacked", False),
+        (248, Reason.INFRASTRUCTURE, "could not be brought", False),
+        (127, Reason.UNSUPPORTED, "`image` has no python3", False),
+        (137, Reason.INFRASTRUCTURE, "exit code 137", False),
+    ],
+)
+def test_a_pod_without_the_code_of_its_job_says_why(
+    code: int, reason: Reason, words: str, is_unstarted: bool, has_pods: bool
+) -> None:
+    rule = _RULE.replace("main", "code").format(code)
+    pods = [pod("Pending"), codeless(code)] if has_pods else []
+
+    end = ended(job(mark("Failed", "PodFailurePolicy", rule)), pods, None)
+
+    assert end is not None
+    assert (end.state, end.reason, end.unstarted) == (JobState.FAILED, reason, is_unstarted)
+    assert words in end.message
+    assert end.exit_code == (1 if reason is Reason.PREPARATION else None)
+
+
+def test_what_the_first_container_printed_last_is_the_reason() -> None:
+    printed = "warning\nhostile: in its archive '../x' is not a path (on pod-1)\n"
+
+    end = ended(job(mark("Failed", "BackoffLimitExceeded")), [codeless(247, printed)], None)
+
+    assert end is not None
+    assert end.message == "in its archive '../x' is not a path (on pod-1)"
+
+
+def test_a_pod_that_lost_its_node_while_it_got_its_code_was_preempted() -> None:
+    evicted = codeless(137)
+    evicted["status"]["conditions"] = [mark("DisruptionTarget", "EvictionByEvictionAPI")]
+
+    end = ended(job(mark("Failed", "PodFailurePolicy", _EVICTION)), [evicted], None)
+
+    assert end is not None
+    assert end.reason is Reason.PREEMPTED

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.engines.kubernetes.translation.waits import events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.waits import begun_word, events_wait, pods_wait, queue_waits
 from tests.unit.engines.kubernetes.translation.cluster import mark, pod
 
 
@@ -141,3 +141,27 @@ def test_a_job_that_cannot_make_its_pods_says_so_by_its_latest_event(
     assert (why.word, why.never) == (word, never)
     assert message in why.text
     assert events_wait(events[2:]) is None
+
+
+def test_the_image_of_the_first_container_counts_like_that_of_the_job() -> None:
+    document = pod("Pending", waiting={"reason": "PodInitializing"})
+    state = {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}
+    document["status"]["initContainerStatuses"] = [{"name": "code", "state": state}]
+
+    why = pods_wait([document])
+
+    assert why is not None
+    assert (why.word, why.passes) == ("ImagePullBackOff", False)
+
+
+@pytest.mark.parametrize(
+    ("word", "plain"),
+    [
+        ("Init:0/1", "PodInitializing"),
+        ("Init:ImagePullBackOff", "ImagePullBackOff"),
+        ("Init:Error", "Error"),
+        ("Running", "Running"),
+    ],
+)
+def test_a_row_has_the_word_of_a_first_container_behind_another_one(word: str, plain: str) -> None:
+    assert begun_word(word) == plain

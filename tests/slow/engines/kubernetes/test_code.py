@@ -1,0 +1,97 @@
+"""The code of a job on its way from the first container of a pod to its place, by both programs."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shared.core.code.record import CodeSource
+from shared.engines.launch import alone
+from shared.engines.node.unpack import unpack
+from tests.breadth import size
+from tests.doubles.archives import FOLDER, Entry, file, folder, packed
+from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
+from tests.slow.engines.slurm.test_program import Nodes, custom
+
+_KINDS = ("python", *SHELLS[: size(len(SHELLS), 1)])
+_COMMAND = './run.sh && cat .hidden latest.csv "$SLIPWAY_CODE/data/rows.csv" && ls empty && pwd'
+
+
+@pytest.fixture(params=_KINDS)
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Nodes:
+    if request.param in ABSENT_SHELLS:
+        pytest.skip(f"there is no {request.param} here: apt-get install {request.param}")
+    if request.param == "python":
+        (tmp_path / "place.sh").write_text(alone.placing())
+        return Nodes(tmp_path)
+    return NodesInShell(tmp_path, shell=request.param)
+
+
+def _unpacked(node: Nodes, *entries: Entry, at: str = "work") -> Path:
+    """What the first container leaves, and the site of a job with that code."""
+    folder = node.root / "unpacked" / ("wd" if at == "work" else f"mounts/{at}")
+    folder.mkdir(parents=True)
+    unpack(io.BytesIO(packed(*entries)), folder)
+    node.site = replace(
+        node.site,
+        code=CodeSource("https://acct.blob.core.windows.net/snapshots/t/0?sig=canary", "0", 1, at),
+        unpacked=str(folder),
+        placing=("sh", str(node.root / "place.sh")),
+    )
+    return folder
+
+
+def test_the_job_runs_in_the_folder_and_it_goes_with_the_run(node: Nodes) -> None:
+    unpacked = _unpacked(node, *FOLDER)
+
+    code = node.run(**custom(_COMMAND), jobPreparation={"commandLine": "cat features.py"})
+
+    *lines, place = node.output("stdout.txt").splitlines()
+    assert (code, lines) == (0, ["ran", "dot", "1,2", "1,2"]), node.output("stderr.txt")
+    assert node.output("stdout-job_prep.txt") == "VALUE = 1\n"
+    assert place == f"{node.root}/temporary/7-0/wd"
+    assert not unpacked.exists()
+    assert not list((node.root / "temporary").glob("*"))
+
+
+def test_folders_of_the_job_s_output_are_joined_with_it(node: Nodes) -> None:
+    _unpacked(node, *FOLDER, file("out/mine", "it"), file("out/.x"), folder("out/a b"))
+
+    command = 'cat out/mine .hidden && ls -A out && test -d "$AZ_BATCHAI_OUTPUT_M"'
+    outputs = [{"id": "M", "pathPrefix": "out"}]
+    code = node.run(**custom(command), outputDirectories=outputs)
+
+    assert code == 0, node.output("stderr.txt")
+    assert node.output("stdout.txt").splitlines() == ["itdot", ".x", "a b", "jobs", "mine"]
+
+
+def test_a_folder_of_scripts_is_below_the_mount_root(node: Nodes) -> None:
+    _unpacked(node, *FOLDER, at="scripts/digits")
+
+    assert node.run(**custom('cat "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/.hidden"; ls -A')) == 0
+    assert node.output("stdout.txt") == "dot\n"
+
+
+def test_no_code_gets_into_a_volume_of_the_job(node: Nodes) -> None:
+    _unpacked(node, *FOLDER, at="scripts/digits")
+    share = node.root / "share"
+    share.mkdir()
+    node.site = replace(node.site, links=(("scripts", str(share)),))
+
+    assert node.run(**custom("true")) == 251
+
+    assert "in a volume of the job" in node.record()["message"]
+    assert list(share.iterdir()) == []
+
+
+def test_a_job_whose_code_is_not_there_never_runs(node: Nodes) -> None:
+    unpacked = _unpacked(node)
+    unpacked.rmdir()
+
+    assert node.run(**custom(f"touch {node.root}/ran")) == 250
+
+    assert "its code could not be put at" in node.record()["message"]
+    assert not (node.root / "ran").exists()
