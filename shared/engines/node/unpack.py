@@ -66,7 +66,7 @@ def _members(source: Any) -> Iterator[tarfile.TarInfo]:
 
 
 class Tree:
-    """What has been made of an archive: path of an entry → its kind."""
+    """What has been made of an archive: the kind of each entry, by its path."""
 
     def __init__(self, top: Path, most: int, entries: int) -> None:
         self._top, self._most, self._entries, self._size = top, most, entries, 0

@@ -51,6 +51,7 @@ def test_the_code_of_a_job_is_brought_before_its_preparation_and_its_address_is_
     assert dict(whole["system"])["SLIPWAY_CODE"].endswith("$SLIPWAY_RUN/wd")
     ast.parse(step["argv"][-1], feature_version=(3, 6))
     assert "from shared" not in step["argv"][-1]
+    assert step["argv"][-1].isascii(), "an old Python in a plain locale reads no other command line"
 
 
 @pytest.mark.parametrize("address", ["https://acct.blob.core.windows.net", "http://127.0.0.1:10000/acct"])

@@ -77,7 +77,7 @@ def test_a_run_that_its_node_asked_to_end_is_not_its_authors_fault() -> None:
         (policy(137), [pod("Failed", terminated=stopped(137, "OOMKilled"))], Reason.USER, 137, "OOMKilled"),
         (mark("Failed", "DeadlineExceeded", "Job was active"), [], Reason.TIMEOUT, None, "wall-clock"),
         (policy(143), [{"status": {"reason": "DeadlineExceeded"}}], Reason.TIMEOUT, None, "wall-clock"),
-        (mark("Failed", "PodFailurePolicy", _EVICTION), [], Reason.PREEMPTED, None, "evicted from its node"),
+        (mark("Failed", "PodFailurePolicy", _EVICTION), [], Reason.PREEMPTED, None, "taken from its node"),
         (
             mark("Failed", "BackoffLimitExceeded"),
             [
