@@ -21,8 +21,9 @@ from shared.core.notify.schedule import durations
 from shared.setting_table import Setting
 from shared.setting_table.crontab import crontab_flaw
 
-#: Kinds without white space around them, such as the line break of a file. The host reads others by itself.
-_STRIPPED = ("text", "address")
+#: Kinds whose white space counts: for the line and column of an error, or as a list of nothing. Around others
+#: it is left out, such as the line break of a file, as `functions.bindings` does for the host.
+_AS_WRITTEN = ("document", "objects", "table", "names", "containers", "ports", "durations")
 #: What people write; Python takes more, such as 1_000 and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
@@ -48,12 +49,12 @@ class Values:
             raise Misconfigured(
                 f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
             )
-        return (value.strip() if setting.kind in _STRIPPED else value) or setting.default
+        return (value if setting.kind in _AS_WRITTEN else value.strip()) or setting.default
 
     def number(self, name: str) -> float:
         """A number within its bounds."""
         text, (least, most) = self.text(name), self.known_settings[name].limits
-        value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not least <= value <= most:
             raise Misconfigured(f"{name} must be a number from {least:g} to {most:.0f}, not {text[:40]!r}")
         check = self.known_settings[name].check

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shared import __version__
+from shared.setting_table.functions_off import DROP, NEEDED
 from slipway.client.deployment import LOOPBACK, Deployment, chosen_profile, find_deployment
 from slipway.client.health import Health, Refusing, health
 from slipway.client.profiles import Profile
@@ -32,11 +33,6 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ("engine", "does not answer"): fail("app", "one of its clusters does not answer", "see its line below"),
     ("engine", "misconfigured"): fail("app", "one of its clusters refuses its settings", "read its log"),
     ("sweep", "fails"): fail("app", "its last sweep failed, so jobs stay as they are", "read its log"),
-    ("sweep", "off"): fail(
-        "app",
-        "its host does not run the sweep, so jobs stay as they are",
-        "remove the setting that disables it, which its log names",
-    ),
     ("settings", "wrong"): warn("app", "a service or its host refuses its settings", "read its log"),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }
@@ -45,6 +41,13 @@ _NO_CLUSTER = warn("cluster", "the app connects none, so jobs wait", "name one i
 #: Of functions that are off, as many are named.
 _SHOWN = 20
 _ENABLE = "remove its setting AzureWebJobs.NAME.Disabled, or AzureWebJobs_NAME_Disabled"
+#: The blob trigger counts as off only where SLIPWAY_BLOB_SOURCE lets the host scan.
+_NO_SCAN = warn(
+    "app",
+    f"its host does not run {DROP}, so it notices drops late",
+    "on Flex Consumption, which does not scan, remove its setting SLIPWAY_BLOB_SOURCE; on other plans remove "
+    f"AzureWebJobs.{DROP}.Disabled, or AzureWebJobs_{DROP}_Disabled",
+)
 _COUNTED = {"unreadable": "rows that cannot be read", "parked": "jobs that wait for a repair of it"}
 
 
@@ -86,13 +89,26 @@ def complaints(answer: Health) -> list[Finding]:
     """The findings in a health answer."""
     findings = [ok("app", f"answers in {answer.seconds * 1000:.0f} ms")] if answer.ready else []
     findings += [_BAD[one] for one in answer.words.items() if isinstance(one[1], str | bool) and one in _BAD]
-    if off := answer.words["off"]:
-        names = ", ".join(str(name)[:60] for name in (off if isinstance(off, list) else [off])[:_SHOWN])
-        findings.append(warn("app", f"its host does not run {names}", _ENABLE))
+    findings += _not_run(answer.words["off"])
     for name, what in _COUNTED.items():
         if number := answer.words[name]:
             findings.append(warn("app", f"{number} {what}", "`slipway audit` names them"))
-    return findings or [fail("app", "it answers that it is not ready", "read its log")]
+    if not answer.ready and all(one.outcome != "fail" for one in findings):
+        findings.append(fail("app", "it answers that it is not ready", "read its log"))
+    return findings
+
+
+def _not_run(off: object) -> list[Finding]:
+    """The findings about functions that its host does not run: those that jobs need, and all others."""
+    names = [str(name)[:60] for name in (off if isinstance(off, list) else [off] if off else [])]
+    findings = []
+    if needed := ", ".join(name for name in names if name in NEEDED):
+        findings.append(fail("app", f"its host does not run {needed}, so jobs stay as they are", _ENABLE))
+    if DROP in names:
+        findings.append(_NO_SCAN)
+    if others := [name for name in names if name not in (*NEEDED, DROP)][:_SHOWN]:
+        findings.append(warn("app", f"its host does not run {', '.join(others)}", _ENABLE))
+    return findings
 
 
 def versions(theirs: str) -> Finding:

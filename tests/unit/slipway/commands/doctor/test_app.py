@@ -13,6 +13,7 @@ from aiohttp import web
 
 from shared import __version__
 from shared.answers.mark import MARK, MARKED
+from shared.setting_table.functions_off import DROP, NEEDED, SWEEP, functions_off
 from slipway.client.deployment import PROFILE
 from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
 from slipway.commands.doctor.app import check, clock
@@ -49,7 +50,9 @@ def app(
         if request.path == "/api/health":
             assert "x-functions-key" not in request.headers, "it needs none"
             body = {**HEALTH, **(health or {})}
+            body["sweep"] = "off" if SWEEP in body["off"] else body["sweep"]
             bad = {body[name] for name in ("storage", "engine", "sweep")} != {"ok"}
+            bad = bad or not set(NEEDED).isdisjoint(body["off"])
             date = formatdate(datetime.now(UTC).timestamp() - ahead, usegmt=True)
             return web.json_response(body, status=503 if bad else 200, headers={"Date": date})
         if request.headers.get("x-functions-key") != "right":
@@ -83,7 +86,7 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
     [
         ({"storage": "does not answer"}, "fail", "storage account does not answer"),
         ({"storage": "refuses writes"}, "fail", "answers reads and refuses writes"),
-        ({"sweep": "off"}, "fail", "its host does not run the sweep"),
+        ({"off": ["sweep"]}, "fail", "its host does not run sweep, so jobs"),
         ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
         ({"engine": "misconfigured"}, "fail", "refuses its settings"),
         ({"sweep": "fails"}, "fail", "last sweep failed"),
@@ -101,6 +104,44 @@ async def test_each_part_that_an_app_complains_of_is_a_line_with_a_remedy(
 
     assert (line.outcome, bool(line.remedy)) == (outcome, True)
     assert text in line.text
+
+
+@pytest.mark.parametrize("name", NEEDED)
+async def test_a_function_that_jobs_need_and_the_host_does_not_run_is_one_failure(name: str) -> None:
+    lines = [one for one in await findings_of(app({"off": [name, "get_file"]})) if one.subject == "app"]
+
+    assert [one.outcome for one in lines] == ["fail", "warn"]
+    assert all(one.remedy.startswith("remove its setting AzureWebJobs.NAME.Disabled") for one in lines)
+    assert f"its host does not run {name}, so jobs" in lines[0].text
+    assert lines[1].text.endswith("its host does not run get_file")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"WEBSITE_SKU": "FlexConsumption"}, {"AzureWebJobs.accept_drop.Disabled": "true"}],
+)
+async def test_the_trigger_of_blobs_that_does_not_run_is_a_warning_with_the_settings_that_stop_it(
+    settings: dict[str, str],
+) -> None:
+    scans = {"SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan"}
+    (cause,) = functions_off({**settings, **scans}).values()
+    (line,) = [one for one in await findings_of(app({"off": [DROP]})) if one.outcome != "ok"]
+
+    assert (line.outcome, line.subject) == ("warn", "app")
+    assert any(name in line.remedy for name in (*settings, *scans) if name in cause)
+    assert "AzureWebJobs.NAME" not in line.remedy
+
+
+@pytest.mark.parametrize("part", [{}, {"paused": True}, {"settings": "wrong"}, {"off": ["get_file"]}])
+async def test_an_app_that_is_not_ready_is_a_failure_whatever_else_it_says(part: dict[str, Any]) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/api/health":
+            return web.json_response({**HEALTH, **part}, status=503)
+        return await app()(request)
+
+    lines = [one for one in await findings_of(answer) if one.subject == "app"]
+    assert [one.text for one in lines if one.outcome == "fail"] == ["it answers that it is not ready"]
+    assert len(lines) == 1 + len(part)
 
 
 async def test_an_app_that_connects_no_cluster_works_and_says_that_jobs_wait() -> None:
