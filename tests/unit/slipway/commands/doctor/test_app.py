@@ -133,7 +133,7 @@ async def test_the_trigger_of_blobs_that_does_not_run_is_a_warning_with_the_sett
 
 
 @pytest.mark.parametrize("part", [{}, {"paused": True}, {"settings": "wrong"}, {"off": ["get_file"]}])
-async def test_an_app_that_is_not_ready_is_a_failure_whatever_else_it_says(part: dict[str, Any]) -> None:
+async def test_an_app_that_is_not_ready_is_a_failure_beside_all_else_it_says(part: dict[str, Any]) -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path == "/api/health":
             return web.json_response({**HEALTH, **part}, status=503)
