@@ -15,6 +15,8 @@ from shared.core.ledger.records import Silent
 #: A row that cannot be read, a job that waits for the deployment to be mended, a sweep that failed, a part
 #: that our settings do not fit, and a cluster that does not answer.
 Kind = Literal["row", "job", "sweep", "settings", "cluster"]
+#: Kinds that are in what is stored: a process that starts with other settings does not end them.
+STORED: tuple[Kind, ...] = ("row", "job")
 #: The beginning of reasons that only an operator can remove.
 OPERATOR_NEEDED = "waits for the deployment to be mended"
 #: How long a problem counts that was not seen again: longer than any wait until the next look. The next sweep
@@ -38,8 +40,8 @@ class Troubles:
         self._reported: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
         #: the reasons that were given, so that each is logged once
         self._reasons: dict[tuple[Kind, str], str] = {}
-        #: whether a problem was published, and its end not yet
-        self.published = False
+        #: whether a problem was published, and its end not yet; None: by an earlier process, as far as is known
+        self.published: bool | None = None
 
     def report(self, kind: Kind, what: str, why: str) -> bool:
         """Report a problem. Returns whether it is new, and worth a log line."""

@@ -20,6 +20,7 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Active, Reported
 from shared.core.meter import timed
 from shared.core.ports import Ports
+from shared.core.trouble import STORED
 from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
 from shared.lifecycle.cluster_sweep import ClusterSweep, sweep_cluster
@@ -66,16 +67,28 @@ async def sweep(ports: Ports) -> Swept:
 async def _report(ports: Ports) -> None:
     """Say to the other processes what is wrong, if anything is: theirs may be asked for health.
 
-    Never raises; costs nothing while all is well.
+    Never raises; costs one read in a process while all is well.
     """
-    counts = ports.troubles.counts()
-    if not counts and not ports.troubles.published:
+    counts, published = ports.troubles.counts(), ports.troubles.published
+    if not counts and published is False:
         return
     try:
-        await ports.ledger.report(Reported(ports.clock(), counts, ports.troubles.silent()))
+        report: Reported | None = Reported(ports.clock(), counts, ports.troubles.silent())
+        if not counts and published is None:
+            report = await _of_earlier(ports)
+        if report is not None:
+            await ports.ledger.report(report)
         ports.troubles.published = bool(counts)
     except SlipwayError as error:
         log.warning("what is wrong could not be reported: %s", error)
+
+
+async def _of_earlier(ports: Ports) -> Reported | None:
+    """The report of an earlier process without what is over, now that this one works; None if nothing is."""
+    before = (await ports.ledger.standing()).reported
+    if before is None or before.counts.keys() <= {*STORED}:
+        return None
+    return Reported(before.at, {kind: before.counts[kind] for kind in STORED if kind in before.counts})
 
 
 async def _sweep(ports: Ports) -> Swept:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import get_args
 
 import pytest
 
+from shared.core.ledger.records import Reported, Standing
+from shared.core.trouble import Kind, Troubles
+from shared.lifecycle.sweep import sweep
 from shared.operate.ready import ready
+from shared.setting_table.functions_off import functions_off
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.unit.world import World
 
@@ -88,3 +95,60 @@ async def test_a_layout_that_vanished_is_reported(world: World) -> None:
     world.pass_time(61)
 
     assert (await ready(world.ports)).unwritable == ("the table of records",)
+
+
+#: What the sweeps of an earlier process may have found, and what of it its settings alone may have caused.
+FOUND: dict[Kind, bool] = {"row": False, "job": False, "settings": True, "sweep": True, "cluster": True}
+
+
+def test_all_that_sweeps_find_is_looked_at() -> None:
+    assert FOUND.keys() == {*get_args(Kind)}
+
+
+@pytest.mark.parametrize("kind", FOUND)
+async def test_the_first_sweep_of_a_process_takes_back_what_the_settings_of_an_earlier_one_caused(
+    world: World, kind: Kind
+) -> None:
+    earlier = replace(world.ports, troubles=Troubles(world.clock))
+    earlier.troubles.report(kind, "memory/dev", "it is wrong")
+    await sweep(earlier)
+    if kind == "sweep":  # it fails once more, and the process ends
+        await world.ledger.report(Reported(world.now, {kind: 1}))
+    world.pass_time(61)
+
+    await sweep(replace(world.ports, troubles=Troubles(world.clock)))
+
+    reported = (await world.ledger.standing()).reported
+    assert reported is not None
+    assert (reported.counts, reported.silent) == ({} if FOUND[kind] else {kind: 1}, {})
+    if not FOUND[kind]:
+        assert world.now - reported.at == timedelta(seconds=61), "so long ago it was found"
+
+
+async def test_a_setting_that_was_corrected_is_not_wrong_after_the_next_sweep(world: World) -> None:
+    off = functions_off({"AzureWebJobs.deliver.Disabled": "true"})
+    earlier = replace(world.ports, functions_off=off, troubles=Troubles(world.clock))
+    assert (await ready(earlier)).settings_wrong
+    await sweep(earlier)
+    world.pass_time(61)
+    corrected = replace(world.ports, troubles=Troubles(world.clock))
+    assert (await ready(corrected)).settings_wrong, "another process, which still runs, may be wrong"
+    await sweep(corrected)
+    world.pass_time(6)
+
+    assert not (await ready(corrected)).settings_wrong
+
+
+async def test_a_sweep_after_the_first_asks_no_more_for_what_others_found(world: World) -> None:
+    asked = list[str]()
+
+    class Asked(MemoryLedger):
+        async def standing(self) -> Standing:
+            asked.append("standing")
+            return await super().standing()
+
+    world.use(ledger=Asked(world.clock, table=world.ledger.table))
+    for _ in range(3):
+        await sweep(world.ports)
+
+    assert asked == ["standing"]
