@@ -40,7 +40,7 @@ class Troubles:
         self._reported: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
         #: the reasons that were given, so that each is logged once
         self._reasons: dict[tuple[Kind, str], str] = {}
-        #: whether a problem was published, and its end not yet; None: by an earlier process, as far as is known
+        #: whether a problem was published, and its end not yet; None: perhaps by an earlier process
         self.published: bool | None = None
 
     def report(self, kind: Kind, what: str, why: str) -> bool:

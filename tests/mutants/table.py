@@ -196,6 +196,12 @@ CHANGES = (
         "if container == ports.policy.drop_container:",
     ),
     Change("shared/intake/drops/folder.py", "if pattern is not None:", "if pattern is None:"),
+    Change("shared/intake/drops/drop.py", "run is None or await is_ordered(ports, folder):", "run is None:"),
+    Change(
+        "shared/intake/drops/drop.py",
+        "await ports.joint.run(folder, lambda: _one_look(ports, folder, door))",
+        "await _one_look(ports, folder, door)",
+    ),
     Change("shared/intake/message.py", " or is_bare_job(document):", ":"),
     Change("shared/intake/reading/wakeups.py", "len(job_ids) > MOST_ENDED", "len(job_ids) >= MOST_ENDED"),
     Change("shared/jobspec/checks/lint.py", 'one.severity == "warning" and', ""),

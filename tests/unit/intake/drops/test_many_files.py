@@ -155,6 +155,42 @@ async def test_every_script_of_many_runs_once(world: World, cost: Cost) -> None:
     assert len(world.engine.started) == 40
 
 
+async def test_events_that_come_at_once_share_one_look_at_a_time(world: World) -> None:
+    class Slow(MemoryDrops):
+        """Answers later, as storage does."""
+
+        lists, at_once, most_at_once = 0, 0, 0
+
+        async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+            self.lists, self.at_once = self.lists + 1, self.at_once + 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            for _ in range(5):
+                await asyncio.sleep(0)
+            self.at_once -= 1
+            return await super().page(prefix, deep=deep, after=after)
+
+    world.use(drops=(drops := Slow(world.clock)))
+    for name, body in flat(3).items():
+        drops.upload(name, body)
+    world.pass_time(60)
+
+    results = await asyncio.gather(
+        *(blob_arrived(world.ports, "scripts", f"d/{name}") for name in ("job.json", "train.py") * 20)
+    )
+
+    assert (drops.most_at_once, drops.lists) == (1, 2), "the first one, and one for all who came meanwhile"
+    assert {one.job.id for result in results for one in result.accepted} == {world.ledger.jobs[0].id}
+
+
+async def test_an_event_that_joins_an_ordered_look_costs_one_request(world: World, cost: Cost) -> None:
+    for name, body in flat(1).items():
+        world.drops.upload(name, body)
+    await blob_arrived(world.ports, "scripts", "d/job.json")
+    before = cost.total
+    await blob_arrived(world.ports, "scripts", "d/job.json")
+    assert cost.total == before + 1
+
+
 # A bound on the files of one folder
 
 
