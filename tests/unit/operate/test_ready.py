@@ -98,14 +98,14 @@ async def test_a_layout_that_vanished_is_reported(world: World) -> None:
 
 
 #: What the sweeps of an earlier process may have found, and what of it its settings alone may have caused.
-FOUND: dict[Kind, bool] = {"row": False, "job": False, "settings": True, "sweep": True, "cluster": True}
+OF_SETTINGS: dict[Kind, bool] = {"row": False, "job": False, "settings": True, "sweep": True, "cluster": True}
 
 
 def test_all_that_sweeps_find_is_looked_at() -> None:
-    assert FOUND.keys() == {*get_args(Kind)}
+    assert OF_SETTINGS.keys() == {*get_args(Kind)}
 
 
-@pytest.mark.parametrize("kind", FOUND)
+@pytest.mark.parametrize("kind", OF_SETTINGS)
 async def test_the_first_sweep_of_a_process_takes_back_what_the_settings_of_an_earlier_one_caused(
     world: World, kind: Kind
 ) -> None:
@@ -120,8 +120,8 @@ async def test_the_first_sweep_of_a_process_takes_back_what_the_settings_of_an_e
 
     reported = (await world.ledger.standing()).reported
     assert reported is not None
-    assert (reported.counts, reported.silent) == ({} if FOUND[kind] else {kind: 1}, {})
-    if not FOUND[kind]:
+    assert (reported.counts, reported.silent) == ({} if OF_SETTINGS[kind] else {kind: 1}, {})
+    if not OF_SETTINGS[kind]:
         assert world.now - reported.at == timedelta(seconds=61), "so long ago it was found"
 
 
@@ -140,15 +140,15 @@ async def test_a_setting_that_was_corrected_is_not_wrong_after_the_next_sweep(wo
 
 
 async def test_a_sweep_after_the_first_asks_no_more_for_what_others_found(world: World) -> None:
-    asked = list[str]()
+    requests = list[str]()
 
-    class Asked(MemoryLedger):
+    class CountingLedger(MemoryLedger):
         async def standing(self) -> Standing:
-            asked.append("standing")
+            requests.append("standing")
             return await super().standing()
 
-    world.use(ledger=Asked(world.clock, table=world.ledger.table))
+    world.use(ledger=CountingLedger(world.clock, table=world.ledger.table))
     for _ in range(3):
         await sweep(world.ports)
 
-    assert asked == ["standing"]
+    assert requests == ["standing"]
