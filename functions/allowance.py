@@ -98,8 +98,9 @@ class Allowance:
             entry.set_result(None)
 
 
-#: Bytes of files that this process holds for answers at once, and archives that it makes at once.
-BODIES, ARCHIVES = Allowance(16 << 20), Allowance(1)
+#: Bytes of files that this process holds for answers at once, archives that it makes at once, and those of
+#: code that it reads at once.
+BODIES, ARCHIVES, LISTINGS = Allowance(16 << 20), Allowance(1), Allowance(2)
 
 
 class Share:

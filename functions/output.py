@@ -193,14 +193,17 @@ async def post_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
 async def get_code(req: func.HttpRequest) -> Reply[CodeListing]:
     """List the code that a job runs.
 
-    The members of its archive, as it says of itself, and an address that reads it; 404 for a job that brings
-    no code, 410 after it was deleted.
+    The members of its archive, as it says of itself, and an address that reads it; none are listed (`more`)
+    of an archive above 32 MiB. 404 for a job that brings no code, 410 after it was deleted.
     """
+    from functions.allowance import LISTINGS
     from shared.answers.code import CodeEntry, CodeListing
     from shared.core.view import shown_code
     from shared.operate.code import code_of
 
-    code, listing, place = await code_of(ports(), req.route_params["id"], caller())
+    async with LISTINGS.share() as seat:
+        await seat.take(1)
+        code, listing, place = await code_of(ports(), req.route_params["id"], caller())
     entries = tuple(
         CodeEntry(name=one.name, bytes=one.size, executable=one.executable or None, link=one.link or None)
         for one in listing.entries

@@ -33,7 +33,7 @@ class CodeListing(JobCode):
 
     entries: tuple[CodeEntry, ...]
     more: bool
-    """Whether it has more than is listed: 20,000 members, or 32 MiB unpacked."""
+    """Whether it has more than is listed: 20,000 members, 32 MiB unpacked, none of more than that packed."""
     url: str
     """An address that reads the archive from storage."""
     expires: Time

@@ -171,8 +171,9 @@ class JobDetail(JobLine):
     after_failure: tuple[OtherJob, ...] | None = None
     """The jobs that have to end without success first."""
     drop: DroppedFolder | None = None
-    code: JobCode | None = None
-    """Missing for a job that brings no code, or mounts it."""
+    code: JobCode | str | None = None
+    """In a receipt `live` for a job that mounts the container of drops: each attempt runs what lies there
+    then. Missing for a job that brings no code."""
     notify: tuple[Receiver, ...] | None = None
     problems: tuple[Finding, ...] | None = None
     received: str | None = None

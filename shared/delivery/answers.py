@@ -28,7 +28,11 @@ log = logging.getLogger(__name__)
 async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> None:
     """The first receipt: accepted. Never replaces a later one."""
     await asyncio.gather(
-        ports.drops.put_answer(f"{job.receipt}/receipt.json", receipt(job, document), replace=False),
+        ports.drops.put_answer(
+            f"{job.receipt}/receipt.json",
+            receipt(job, document, drops=ports.policy.drop_container),
+            replace=False,
+        ),
         put_status(ports, job, fresh=True),
     )
 
@@ -54,7 +58,7 @@ async def put_final(ports: Ports, job_id: str) -> None:
         engine = _engine(ports, job.target)
     if job.target is not None and legible:  # otherwise its secrets are unknown and could not be masked
         last = await _last_lines(ports, job, job.target, document)
-    body = receipt(job, document, engine=engine, last=last)
+    body = receipt(job, document, engine=engine, last=last, drops=ports.policy.drop_container)
     if not job.status_file:
         await ports.drops.put_answer(f"{job.receipt}/receipt.json", body, replace=True)
         return
@@ -76,7 +80,8 @@ async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | Non
     """Returns whether STATUS may be written: an outdated STATUS shows the sweep an outdated receipt."""
     try:
         document = document or await ports.ledger.spec(job.id)
-        body = receipt(job, document, engine=_engine(ports, job.target) if job.target else "")
+        engine = _engine(ports, job.target) if job.target else ""
+        body = receipt(job, document, engine=engine, drops=ports.policy.drop_container)
         await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
     except Unreadable:
         return True  # there is no receipt before the end

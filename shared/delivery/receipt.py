@@ -18,6 +18,8 @@ from shared.jobspec import redact, report
 #: The format of job.json, and of the accepted document in a receipt.
 FORMAT = "2018-05-01"
 _LINE = 300
+#: In place of its code, for a job that mounts the container of drops.
+LIVE = "live"
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,17 @@ class LastLines:
 
 
 def receipt(
-    job: Job, document: Mapping[str, Any] | None, *, engine: str = "", last: LastLines | None = None
+    job: Job,
+    document: Mapping[str, Any] | None,
+    *,
+    engine: str = "",
+    last: LastLines | None = None,
+    drops: str = "",
 ) -> bytes:
-    """`receipt.json`: what was accepted, how it ended, and its history. `engine`: the version of its API."""
+    """`receipt.json`: what was accepted, how it ended, and its history.
+
+    `engine`: the version of its API; `drops`: the container of drops.
+    """
     body = whole(job)
     body["versions"] = {"slipway": __version__, "format": FORMAT} | ({"engine": engine} if engine else {})
     if job.state is not JobState.REJECTED:
@@ -45,8 +55,16 @@ def receipt(
         if job.target is not None:
             body["outputs"] = outputs(job, accepted)
         body["spec"] = {"sha256": digest(accepted)}
+        if job.code is None and drops and _mounts(accepted, drops):
+            body["code"] = LIVE  # what its folder holds when an attempt runs
         body["accepted"] = accepted
     return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _mounts(document: Mapping[str, Any], container: str) -> bool:
+    """Whether a job mounts a container of blobs."""
+    mounts = (document.get("properties") or {}).get("mountVolumes") or {}
+    return any(one.get("containerName") == container for one in mounts.get("azureBlobFileSystems") or ())
 
 
 def diagnostics(job: Job) -> bytes:

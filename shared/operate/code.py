@@ -12,7 +12,7 @@ from shared.core.code.record import Code, SignedPlace
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.lifecycle.lookup import job
-from shared.snapshots.listing import Listing, Unreadable, listing
+from shared.snapshots.listing import SHOWN, Listing, Unreadable, listing
 
 #: For how long an address reads an archive that a person asked for.
 _READABLE = timedelta(minutes=15)
@@ -43,13 +43,19 @@ async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Listed
 
 
 async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
+    gone = Misuse(
+        f"the code of {job_id} was deleted", status=410, remedy="send the folder again, with `slipway run`"
+    )
+    if code.bytes > SHOWN:
+        if await ports.snapshots.size(code.blob) is None:
+            raise gone
+        return Listing((), more=True)
     # Not in memory: a few of them at once would fill it.
     with TemporaryFile() as file:
         async for part in ports.snapshots.read(code.blob):
             file.write(part)
         if file.tell() == 0:
-            remedy = "send the folder again, with `slipway run`"
-            raise Misuse(f"the code of {job_id} was deleted", status=410, remedy=remedy)
+            raise gone
         file.seek(0)
         try:
             return await asyncio.to_thread(listing, file)

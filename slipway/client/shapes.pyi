@@ -213,7 +213,7 @@ class JobDetail(JobLine):
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
     drop: NotRequired[DroppedFolder]
-    code: NotRequired[JobCode]
+    code: NotRequired[JobCode | str]
     notify: NotRequired[list[Receiver]]
     problems: NotRequired[list[Finding]]
     received: NotRequired[str]

@@ -34,7 +34,7 @@ export type CodeEntry = {
 /** The code of a job, and what is in it. */
 export type CodeListing = JobCode & {
   entries: CodeEntry[];
-  /** Whether it has more than is listed: 20,000 members, or 32 MiB unpacked. */
+  /** Whether it has more than is listed: 20,000 members, 32 MiB unpacked, none of more than that packed. */
   more: boolean;
   /** An address that reads the archive from storage. */
   url: string;
@@ -321,8 +321,8 @@ export type JobDetail = JobLine & {
   /** The jobs that have to end without success first. */
   afterFailure?: OtherJob[];
   drop?: DroppedFolder;
-  /** Missing for a job that brings no code, or mounts it. */
-  code?: JobCode;
+  /** In a receipt `live` for a job that mounts the container of drops: each attempt runs what lies there then. Missing for a job that brings no code. */
+  code?: JobCode | string;
   notify?: Receiver[];
   problems?: Finding[];
   /** The text of a rejected document, with `***` for secrets and for the values of unknown members. */

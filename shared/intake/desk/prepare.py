@@ -182,6 +182,7 @@ def _checked(
         accounts=ports.account_keys.keys() or None,
         storage_suffix=defaults.storage_suffix,
         limits=limits_of(ports.policy.limits, request),
+        code_at=request.code_at,
     )
     spec = spec or shaped(completed, problems)
     if spec is not None:

@@ -5,16 +5,30 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from datetime import datetime
 
 import pytest
 
 from shared.core.caller import SUBMIT, Caller
-from shared.core.errors import Misuse
+from shared.core.errors import Misuse, Unavailable
+from shared.core.job import JobState
 from shared.operate.code import code_of
 from shared.snapshots.pack import Packer
+from tests.doubles.memory_snapshots import MemorySnapshots
 from tests.unit.archived_code import archived, blob
 from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json
+
+
+class Unsigned(MemorySnapshots):
+    """Storage that gives no key to sign with."""
+
+    signs = False
+
+    async def read_address(self, blob: str, until: datetime) -> str:
+        if not self.signs:
+            raise Unavailable("storage answered 503")
+        return await super().read_address(blob, until)
 
 
 def packed() -> bytes:
@@ -89,6 +103,49 @@ async def test_anything_else_is_refused(
 
     assert answer.status_code == 400
     assert world.snapshots.requests == []
+
+
+async def test_a_large_archive_is_read_by_its_address_only(world: World) -> None:
+    job_id = await job_of(world, b"x" * ((32 << 20) + 1))
+
+    code, listing, place = await code_of(world.ports, job_id)
+
+    assert (code.bytes, listing.entries, listing.more) == ((32 << 20) + 1, (), True)
+    assert place.address
+    assert "read" not in [verb for verb, _ in world.snapshots.requests]
+
+
+async def test_a_receipt_says_which_code_ran_or_that_it_is_the_live_one(world: World) -> None:
+    mount = {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
+    live = job_json(mountVolumes={"azureBlobFileSystems": [mount]})
+    code = archived(world)
+    jobs = [
+        (await world.message(message, f"m{number}")).job
+        for number, message in enumerate(
+            ({"spec": job_json()}, {"spec": job_json(), "code": code}, {"spec": live})
+        )
+    ]
+    for name in world.engine.started:
+        world.engine.set_state(name, JobState.SUCCEEDED)
+    await world.sweep()
+    await world.wake()
+
+    neither, own, mounted = (world.receipt(job) for job in jobs)
+
+    assert "code" not in neither
+    assert own["code"]["sha256"] == code["sha256"]
+    assert mounted["code"] == "live"
+
+
+async def test_while_no_address_can_be_signed_an_attempt_waits(world: World) -> None:
+    world.use(snapshots=(away := Unsigned(world.clock, world.snapshots.data, world.snapshots.shown)))
+
+    job = await world.job(await job_of(world, packed()))
+    assert (job.state, world.engine.calls) == (JobState.SUBMITTING, 0)
+    away.signs = True
+    await world.sweep(3600)
+
+    assert (await world.job(job.id)).state is JobState.QUEUED
 
 
 async def test_a_job_without_code_says_so(world: World) -> None:

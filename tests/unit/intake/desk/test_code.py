@@ -163,6 +163,18 @@ async def test_the_same_key_with_other_code_is_refused(world: World) -> None:
     assert refused.value.status == 422
 
 
+async def test_a_relative_path_is_one_of_the_code_in_the_working_directory(world: World) -> None:
+    spec = job_json(pyTorchSettings={"pythonScriptFilePath": "train.py"})
+    del spec["properties"]["customToolkitSettings"]
+    code = archived(world)
+
+    without = await request_validated(world.ports, read(world.ports, {"spec": spec}))
+    beside = await request_validated(world.ports, read(world.ports, {"spec": spec, "code": code}))
+
+    assert "SW087" in [one.code for one in without.problems]
+    assert beside.valid
+
+
 # What is not there
 
 
