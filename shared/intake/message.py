@@ -103,12 +103,6 @@ class Request:
         return replace(self, problems=(self.unnamed, *self.problems), unnamed=None)
 
     @property
-    def code_at(self) -> str | None:
-        """Where nodes unpack its code; None if it brings none."""
-        code = self.code or self.envelope.code
-        return code.at if code is not None else None
-
-    @property
     def size(self) -> int:
         """About the bytes of its document; jobs of a sweep and those that run again have no text."""
         if self.text is None:
