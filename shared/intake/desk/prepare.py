@@ -182,7 +182,7 @@ def _checked(
         accounts=ports.account_keys.keys() or None,
         storage_suffix=defaults.storage_suffix,
         limits=limits_of(ports.policy.limits, request),
-        code_at=_code_at(request),
+        code_at=code.at if (code := request.code or request.envelope.code) else None,
     )
     spec = spec or shaped(completed, problems)
     if spec is not None:
@@ -197,12 +197,6 @@ def _checked(
     problems = with_lint(problems, completed, _facts(ports.policy, request, cluster), original=document)
     problems = with_dropped_name(problems, document, script=script, folder=folder)
     return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
-
-
-def _code_at(request: Request) -> str | None:
-    """Where nodes unpack its code; None if it brings none."""
-    code = request.code or request.envelope.code
-    return code.at if code is not None else None
 
 
 def slug(text: str, fallback: str) -> str:
