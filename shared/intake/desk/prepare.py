@@ -184,10 +184,8 @@ def _checked(
         limits=limits_of(ports.policy.limits, request),
         code_at=code.at if (code := request.code or request.envelope.code) else None,
     )
-    spec = spec or shaped(completed, problems)
-    if spec is not None:
+    if spec := spec or shaped(completed, problems):
         problems = (*problems, *too_long(spec, ports.policy.limits, cluster))
-    if spec is not None and cluster is not None:
         problems = (*problems, *_engine_problems(ports.engines, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
     # An unknown member may hold anything.
@@ -223,9 +221,9 @@ def _facts(policy: Policy, request: Request, cluster: Cluster | None) -> Facts:
     )
 
 
-def _engine_problems(engines: Engines, spec: JobSpec, cluster: Cluster) -> list[Problem]:
+def _engine_problems(engines: Engines, spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
     try:
-        return list(engines.get(cluster.engine).check(spec))
+        return list(engines.get(cluster.engine).check(spec)) if cluster is not None else []
     except Misconfigured as error:
         return [refused("SW101", "/properties/cluster", str(error))]
 
