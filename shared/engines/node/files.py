@@ -68,6 +68,14 @@ def write(path: Path, text: bytes, only_new: bool = False) -> None:
         new.unlink()
 
 
+def unlock(path: Path) -> None:
+    """Give its user all rights to a directory or file, which a job may have taken away. Never raises."""
+    with suppress(OSError):
+        mode = path.lstat().st_mode
+        if not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) | (PRIVATE if stat.S_ISDIR(mode) else 0o600))
+
+
 def open_end(path: Path) -> BinaryIO:
     """Open a file for appending; it is created if missing. Raises Displaced, and OSError."""
     return os.fdopen(_open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")

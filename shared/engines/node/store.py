@@ -6,11 +6,12 @@ An object is written whole or not at all; of several writers of the same new obj
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, TypeVar
 
-from shared.engines.node.files import PRIVATE, Displaced, load, write
+from shared.engines.node.files import PRIVATE, Displaced, load, unlock, write
 from shared.engines.node.proof import Proof
 
+_Result = TypeVar("_Result")
 #: The name of a turn.
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 
@@ -123,7 +124,7 @@ class Directory(Store):
         """Its entries."""
         # Opening a directory makes a network file system ask its server; otherwise it may remember a missing
         # name for a minute.
-        return [entry.name for entry in self._path.iterdir()]
+        return self._opened(lambda: [entry.name for entry in self._path.iterdir()])
 
     def has(self, name: str) -> bool:
         """Whether it is among the entries, for the same reason."""
@@ -139,20 +140,31 @@ class Directory(Store):
     def load(self, name: str, waits: bool = True) -> bytes:
         """Read a file in it; what stands in the place of one is none."""
         with suppress(FileNotFoundError, NotADirectoryError, Displaced):
-            return load(self._path / name)
+            return self._opened(lambda: load(self._path / name), name)
         return b""
 
     def save(self, name: str, text: bytes, only_new: bool = False) -> None:
         """Write a file, by renaming; a new one by a link."""
-        write(self._path_for_new(name) if only_new else self._path / name, text, only_new)
+        self._opened(
+            lambda: write(self._path_for_new(name) if only_new else self._path / name, text, only_new)
+        )
 
     def reserve(self, name: str) -> None:
         """A directory."""
-        self._path_for_new(name).mkdir(mode=PRIVATE)
+        self._opened(lambda: self._path_for_new(name).mkdir(mode=PRIVATE))
 
     def release(self, name: str) -> None:
         """Remove the empty directory."""
         (self._path / name).rmdir()
+
+    def _opened(self, work: Callable[[], _Result], name: str = ".") -> _Result:
+        """Do something here, the second time with the rights that a job may have taken away."""
+        try:
+            return work()
+        except PermissionError:
+            for path in (self._path.parent, self._path, self._path / name):
+                unlock(path)
+        return work()
 
     def _path_for_new(self, name: str) -> Path:
         path = self._path / name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from confined.removal import remove
 from shared.engines.node import files
 from tests.deep import make_deep
 
-USER = 65_534
 FUNCTIONS = pytest.mark.parametrize("removed", [remove, files.remove], ids=["local", "nodes"])
 Removal = Callable[[str], object]
 
@@ -25,19 +23,6 @@ def few_descriptors() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A directory of a user who may not do everything."""
-    folder = Path(tempfile.mkdtemp())
-    if root := os.geteuid() == 0:
-        os.chown(folder, USER, USER)
-        os.seteuid(USER)
-    yield folder
-    if root:
-        os.seteuid(0)
-    files.remove(str(folder))
 
 
 @FUNCTIONS

@@ -1,7 +1,16 @@
 # Who may run the attempt, and the records of its runs: as in `claim.py`, in the same files.
 
+# Give the user all rights to a directory, which a job may have taken away: DIRECTORY...
+unlock() {
+  for slipway_shut in "$@"; do
+    [ ! -e "$slipway_shut" ] || { [ -r "$slipway_shut" ] && [ -w "$slipway_shut" ] && [ -x "$slipway_shut" ]; } ||
+      chmod u+rwx -- "$slipway_shut" 2>/dev/null
+  done
+}
+
 # Write a file whole or not at all, for its user alone: PATH TEXT. A network file system has it when it is closed.
 put() {
+  unlock "${1%/*}"
   sign "$1" "$2"
   new_file "$1" "$slipway_signed" && mv -f -- "$slipway_new" "$1"
 }
@@ -63,6 +72,7 @@ last_turn() {
 
 # Write the turn that follows the one of that number, as slipway_added; fails if there is one: ATTEMPT NUMBER TEXT.
 add_turn() {
+  unlock "$1" "$1/turns"
   slipway_added=$2
   while :; do
     slipway_added=$((slipway_added + 1))
@@ -75,6 +85,7 @@ add_turn() {
 
 # Whether a turn follows the one of that number: ATTEMPT NUMBER.
 has_turn_after() {
+  unlock "$1" "$1/turns"
   for slipway_file in "$1"/turns/*; do
     slipway_number=${slipway_file##*/}
     case $slipway_number in '' | 0* | *[!0-9]* | ??????????*) continue ;; esac

@@ -5,6 +5,7 @@
 # The keys of an attempt, as slipway_keys, for objects below a directory: TOKEN DIRECTORY.
 use_keys() {
   slipway_keys='' slipway_place=$2
+  unlock "$2" "$2/turns"
   while IFS=' ' read -r slipway_whose slipway_rest; do
     [ "$slipway_whose" != "$1" ] || slipway_keys=$slipway_rest
   done <<END
@@ -29,7 +30,10 @@ ${2#??}"
 # The text of a file, as slipway_content, up to a size that none of ours has; nothing of a link or a pipe: PATH.
 text_of() {
   slipway_content=''
-  [ -L "$1" ] || [ ! -f "$1" ] || slipway_content=$(dd bs=65536 count=16 <"$1" 2>/dev/null)
+  [ -L "$1" ] || [ ! -f "$1" ] || {
+    [ -r "$1" ] || chmod u+rw -- "$1" 2>/dev/null
+    slipway_content=$(dd bs=65536 count=16 2>/dev/null <"$1")
+  }
 }
 
 # What a file says, as slipway_content, without its proof; nothing of what lacks one, or is not there: PATH. Where

@@ -1,0 +1,87 @@
+"""A job may take the rights to its records away, which are its user's: its end is recorded all the same."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shared.core.engine import Order
+from shared.engines.node.claim import Claim, Silent
+from shared.engines.node.store import Directory
+from tests.breadth import every_few, pairs
+from tests.slow.conftest import USER
+from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
+from tests.slow.engines.slurm.test_program import Program, custom
+from tests.unproven import OWN
+
+#: What it closes, below the directory of its attempt.
+CLOSED = ("turns", "turns/1", "turns/77", ".", "7-0", "turns and more")
+END = {"final": True, "state": "ended", "reason": "", "code": 5}
+
+
+def _close(attempt: Path, which: str) -> None:
+    if which == "turns/77":
+        (attempt / which).touch()
+    for one in ("turns/1", "turns", ".") if which == "turns and more" else (which,):
+        (attempt / one).chmod(0)
+
+
+@pytest.mark.parametrize("which", CLOSED)
+def test_the_program_in_python_opens_them_again(folder: Path, which: str) -> None:
+    attempt = folder / "n"
+    run = Claim(Directory(attempt, OWN), "t.1", "s1")
+    run.take(["7", "0"])
+
+    _close(attempt, which)
+    assert run.is_held()
+    run.record(END)
+
+    _close(attempt, which)
+    with pytest.raises(Silent) as silent:
+        Claim(Directory(attempt, OWN), "t.1", "s1").take(["7", "1"])
+    assert silent.value.code == 5
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o500])
+def test_a_place_that_only_cannot_be_written_is_one_of_them(folder: Path, mode: int) -> None:
+    attempt = folder / "n"
+    run = Claim(Directory(attempt, OWN), "t.1", "s1")
+    run.take(["7", "0"])
+    for one in ("turns", "7-0", "."):
+        (attempt / one).chmod(mode)
+
+    run.record(END)
+
+    assert sorted(path.name for path in (attempt / "turns").iterdir()) == ["1", "2"]
+
+
+class _Unprivileged(NodesInShell):
+    def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
+        made = super().program(order, once, job, restarts)
+        program = shutil.which("setpriv")
+        assert program is not None
+        command = [program, f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *made.command]
+        return made._replace(command=command if os.getuid() == 0 else made.command)
+
+
+@pytest.mark.parametrize(("which", "shell"), every_few(pairs(CLOSED, SHELLS), 4))
+def test_the_program_in_shell_opens_them_again(folder: Path, which: str, shell: str) -> None:
+    if shell in ABSENT_SHELLS:
+        pytest.skip(f"there is no {shell} here: apt-get install {shell}")
+    node = _Unprivileged(folder, shell=shell)
+    (folder / "bin/chmod").unlink(missing_ok=True)
+    (folder / "bin/chmod").symlink_to("/bin/chmod")
+    attempt = folder / "records"
+    names = ("turns/1", "turns", "") if which == "turns and more" else (which,)
+    shut = "; ".join(
+        f"[ -e {attempt}/{one} ] || touch {attempt}/{one}; chmod 000 {attempt}/{one}" for one in names
+    )
+
+    assert node.run(**custom(f"{shut}; sleep 2; exit 5")) == 5
+
+    _close(attempt, which)
+    assert node.run(restarts="1", **custom(f"touch {folder}/ran")) == 5
+    assert not (folder / "ran").exists()
