@@ -60,11 +60,11 @@ def test_a_place_that_only_cannot_be_written_is_one_of_them(folder: Path, mode: 
 
 class _Unprivileged(NodesInShell):
     def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
-        made = super().program(order, once, job, restarts)
-        program = shutil.which("setpriv")
-        assert program is not None
-        command = [program, f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *made.command]
-        return made._replace(command=command if os.getuid() == 0 else made.command)
+        program = super().program(order, once, job, restarts)
+        setpriv = shutil.which("setpriv")
+        assert setpriv is not None
+        command = [setpriv, f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *program.command]
+        return program._replace(command=command) if os.getuid() == 0 else program
 
 
 @pytest.mark.parametrize(("which", "shell"), every_few(pairs(CLOSED, SHELLS), 4))
