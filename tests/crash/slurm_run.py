@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shared.core.job import Job
+from shared.engines.proofs import Proofs
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.key import SigningKey
@@ -79,7 +80,8 @@ async def play(
     async with server.running() as url:
         mounts = {"acct/scripts": "/shared/scripts"}
         cluster = SlurmCluster("dev", url=url, user="u", shared="/shared", gpus=1, mounts=mounts)
-        engine = SlurmEngine({"dev": cluster}, {"dev": SigningKey(b"k" * 32)}, clock=model.now)
+        keys, proofs = {"dev": SigningKey(b"k" * 32)}, Proofs(("the deployment's",))
+        engine = SlurmEngine({"dev": cluster}, keys, clock=model.now, proofs=proofs)
         try:
             run = SlurmRun(engine, server, plan or {})
             run.imitated, run.lives = imitated, lives

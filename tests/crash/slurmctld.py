@@ -15,6 +15,7 @@ from typing import Any
 
 from shared.engines.launch.plan import PLAN, SUBMISSION
 from tests.crash.invariants.ran_jobs import attempts_of
+from tests.doubles.claims import Claims, Earlier
 
 #: The cluster's user in these tests; jobs of other users may do anything, and write no claim.
 OURS = "u"
@@ -42,17 +43,6 @@ class Job:
 
 
 @dataclass
-class Claim:
-    """What the nodes' file system keeps about an attempt."""
-
-    token: str
-    submission: str
-    ended: bool = False
-    #: whether a later attempt took it away
-    is_taken: bool = False
-
-
-@dataclass
 class Slurmctld:
     """The controller and its nodes. `clock` gives Unix time; `forgets` is MinJobAge, in seconds."""
 
@@ -66,7 +56,7 @@ class Slurmctld:
     last: int = 0
     #: when it was last started, by its own report
     since: float = 0.0
-    claims: dict[str, Claim] = field(default_factory=dict)
+    claims: Claims = field(default_factory=Claims)
     #: names of the jobs that really began, and of those that really ended
     began: list[str] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
@@ -118,6 +108,7 @@ class Slurmctld:
 
     def advance(self, preempts: Callable[[str], bool]) -> None:
         """Move every job on by one state, and forget those that ended long ago."""
+        self.claims.forge(self.alive.values())
         for number in list(self.cut_off):
             self._live_on(number)
         for job in list(self.jobs.values()):
@@ -144,18 +135,7 @@ class Slurmctld:
 
     def _finish(self, name: str) -> None:
         self.finished.append(name)
-        if name in self.claims:
-            self.claims[name].ended = True
-
-    def _answered(self, plan: Mapping[str, Any]) -> bool:
-        """Whether an earlier attempt finished; otherwise stop all of them."""
-        for name, token, reason, *_ in plan["earlier"]:
-            claim = self.claims.setdefault(name, Claim(token, ""))
-            if claim.ended and reason:
-                return True
-            claim.is_taken = True
-            self.alive = {number: one for number, one in self.alive.items() if one != name}
-        return False
+        self.claims.end(name)
 
     def _start(self, job: Job) -> None:
         if job.state != "PENDING":
@@ -173,19 +153,22 @@ class Slurmctld:
                 self.claims.pop(directory.rpartition("/")[2], None)
             job.state, job.ended = "COMPLETED", self.clock()
             return
-        submission = job.environment[SUBMISSION]
-        claim = self.claims.setdefault(job.name, Claim(plan["token"], submission)) if self.fenced else None
-        if claim is not None and (claim.is_taken or claim.submission != submission) and not claim.ended:
-            job.state, job.code, job.ended = "FAILED", 254 if claim.is_taken else 253, self.clock()
-            return
-        if claim is not None and (claim.ended or self._answered(plan)):
-            job.state, job.ended, claim.ended = "COMPLETED", self.clock(), True
+        code = self._claim(job, plan) if self.fenced else None
+        if code is not None:
+            job.state, job.code, job.ended = "FAILED" if code else "COMPLETED", code, self.clock()
             return
         if attempts_of(job.name) in map(attempts_of, self.alive.values()):
             self.violations.append(f"{job.name} runs while another run of the job does")
         job.state = "RUNNING"
         self.began.append(job.name)
         self.alive[job.id] = job.name
+
+    def _claim(self, job: Job, plan: Mapping[str, Any]) -> int | None:
+        earlier = [Earlier(name, token, reason, keys) for name, token, reason, *keys in plan["earlier"]]
+        submission = job.environment[SUBMISSION]
+        code = self.claims.take(job.name, plan["token"], submission, plan["proof"], earlier)
+        self.alive = {number: one for number, one in self.alive.items() if not self.claims.has_lost(one)}
+        return code
 
     def _end(self, job: Job, state: str) -> None:
         if job.state in _END_STATES:

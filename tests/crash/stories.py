@@ -365,6 +365,7 @@ JOB_SWEEPS = (
     ONE_KEY,
     ONE_KEY_LATER,
 )
+PREEMPTED = Story("a job that loses its node", _preempted, started=2)
 STORIES = (
     Story("one message", _one),
     Story("the same message twice at once", _twice_at_once),
@@ -379,7 +380,7 @@ STORIES = (
     Story("an event that was given up, and redelivered", _told_again),
     Story("a job whose end is told, and often too early", _pushed),
     Story("a job whose nodes record its end, and often too early", _recorded),
-    Story("a job that loses its node", _preempted, started=2),
+    PREEMPTED,
     REQUEUED,
     FAILED,
     WAITING,

@@ -13,7 +13,8 @@ import shared.engines.slurm.job.request
 import shared.engines.slurm.jobs
 import shared.lifecycle.cluster_sweep
 import shared.lifecycle.dispatch
-from shared.core.engine import Submission
+from shared.core.engine import Order, Submission
+from shared.engines.proofs import Proofs
 from shared.engines.slurm.copies import Verdict, judge
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.wire.dialect import Copy, copy_of
@@ -77,6 +78,20 @@ def earlier_attempts_left_alone(patch: Patch) -> None:
     patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
 
 
+def what_has_no_proof_counts(patch: Patch) -> None:
+    patch.setattr(Proofs, "with_keys", lambda self, order: order)
+
+
+def keys_of_earlier_attempts_left_out(patch: Patch) -> None:
+    original = Proofs.with_keys
+
+    def mutant(self: Proofs, order: Order) -> Order:
+        own = original(self, replace(order, earlier=()))
+        return replace(own, earlier=order.earlier)
+
+    patch.setattr(Proofs, "with_keys", mutant)
+
+
 def no_claim_on_the_nodes(patch: Patch) -> None:
     """A switch of the model, see `MUTANTS`."""
 
@@ -90,6 +105,8 @@ MUTANTS: Mapping[Callable[[Patch], None], bool] = {
     no_claim_on_the_nodes: False,
     another_user_believed: True,
     earlier_attempts_left_alone: True,
+    what_has_no_proof_counts: True,
+    keys_of_earlier_attempts_left_out: True,
 }
 
 

@@ -19,7 +19,7 @@ from local.azurebatch.autoscale.formula import read
 from local.azurebatch.autoscale.values import Samples, World
 from shared.engines.launch.plan import PLAN
 from tests.crash.invariants.ran_jobs import attempts_of
-from tests.crash.slurmctld import Claim
+from tests.doubles.claims import Claims, Earlier
 from tests.unit.engines.batch.account import Reply, Request, error
 from tests.unit.engines.batch.service import Service
 
@@ -55,7 +55,7 @@ class Azure(Service):
     absence: range = range(0)
     round: int = 0
     nodes: int = 0
-    claims: dict[str, Claim] = field(default_factory=dict)
+    claims: Claims = field(default_factory=Claims)
     #: names of the attempts that really began, and of those that really ended
     began: list[str] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
@@ -82,6 +82,7 @@ class Azure(Service):
         """One round: nodes come and go, and every task moves on by one state."""
         self.round += 1
         self.moment = f"{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%dT%H:%M:%SZ}"
+        self.claims.forge(self.alive.values())
         for number in list(self.cut_off):
             self._live_on(number)
         if self.round == self.absence.start:
@@ -205,8 +206,7 @@ class Azure(Service):
     def _finish(self, name: str, number: int) -> int:
         """End a run, and return the exit code of its program. Raises NodeLost."""
         self.finished.append(name)
-        if name in self.claims:
-            self.claims[name].ended = True
+        self.claims.end(name)
         return 0
 
     def _start(self, name: str, task: Task) -> None:
@@ -239,22 +239,13 @@ class Azure(Service):
 
     def _refusal(self, name: str, task: Task, plan: Mapping[str, Any]) -> int | None:
         """The exit code of a copy that must not run; None if it may, in place of earlier runs."""
-        claim = self.claims.setdefault(name, Claim(plan["token"], ""))
-        if claim.token != plan["token"]:
-            return 252
-        if claim.ended:
-            return 0
-        if claim.is_taken:
-            return 254
-        for earlier, token, reason, *_ in plan["earlier"]:
-            last = self.claims.setdefault(earlier, Claim(token, ""))
-            if last.ended and reason:
-                claim.ended = True
-                return 0
-            last.is_taken = True
-        names = {name, *(one[0] for one in plan["earlier"])}
-        self.alive = {number: one for number, one in self.alive.items() if one not in names}
-        return None
+        earlier = [Earlier(before, token, reason, keys) for before, token, reason, *keys in plan["earlier"]]
+        code = self.claims.take(name, plan["token"], "", plan["proof"], earlier)
+        lost = {one for one in self.alive.values() if self.claims.has_lost(one)}
+        self.alive = {
+            n: one for n, one in self.alive.items() if one not in lost and (code is not None or one != name)
+        }
+        return code
 
 
 def _size(task: Task) -> int:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shared.engines.kubernetes.job.forget import ATTEMPTS
+from shared.engines.launch.alone import PROOFS
 from tests.crash.invariants.ran_jobs import attempts_of
-from tests.crash.slurmctld import Claim
+from tests.doubles.claims import Claims, Earlier
 from tests.doubles.kubernetes.api import Api
 from tests.doubles.kubernetes.conditions import put
 from tests.doubles.kubernetes.defaults import index_of
@@ -36,7 +37,7 @@ class Cluster:
         self.store.add("namespaces", "", {"metadata": {"name": "slipway"}})
         #: whether first attempts lose their node; rounds that their processes live on; whether claims count
         self.loses, self._lives, self._fenced = loses, lives, fenced
-        self.claims: dict[str, Claim] = {}
+        self.claims = Claims()
         self.began: list[str] = []
         self.finished: list[str] = []
         self.violations: list[str] = []
@@ -61,6 +62,7 @@ class Cluster:
     def advance(self, preempts: Callable[[str], bool]) -> None:
         """One round: controllers, then every pod moves on by one state, then controllers."""
         self._jobs.reconcile()
+        self.claims.forge(self.alive.values())
         for pod in self.store.all("pods"):
             self._move(pod, preempts)
         self._jobs.reconcile()
@@ -113,8 +115,7 @@ class Cluster:
         name = self.alive.pop(self._runs.pop(pod["metadata"]["uid"], 0), None)
         if name is not None:
             self.finished.append(name)
-            if name in self.claims:
-                self.claims[name].ended = True
+            self.claims.end(name)
 
     def _exit(self, pod: Object, code: int) -> None:
         ended = {"exitCode": code, "startedAt": self.store.now(), "finishedAt": self.store.now()}
@@ -150,21 +151,16 @@ class Cluster:
 
     def _refusal(self, name: str, data: Mapping[str, str]) -> int | None:
         """The exit code of a copy that must not run; None if it may, in place of earlier runs."""
-        token, lines = (base64.b64decode(data[key]).decode() for key in ("SLIPWAY_TOKEN", "SLIPWAY_EARLIER"))
-        before = [line.split("\t") for line in lines.splitlines()]
-        claim = self.claims.setdefault(name, Claim(token, ""))
-        if claim.token != token:
-            return 252
-        if claim.ended:
-            return 0
-        if claim.is_taken:
-            return 254
-        for earlier, its_token, reason in before:
-            last = self.claims.setdefault(earlier, Claim(its_token, ""))
-            if last.ended and reason:
-                claim.ended = True
-                return 0
-            last.is_taken = True
-        names = {name, *(earlier for earlier, _, _ in before)}
-        self.alive = {number: one for number, one in self.alive.items() if one not in names}
-        return None
+        variables = ("SLIPWAY_TOKEN", "SLIPWAY_EARLIER", PROOFS)
+        token, lines, proofs = (base64.b64decode(data.get(key, "")).decode() for key in variables)
+        keys = {whose: own for whose, *own in map(str.split, proofs.splitlines())}
+        earlier = [
+            Earlier(before, its_token, reason, keys.get(its_token, ()))
+            for before, its_token, reason in (line.split("\t") for line in lines.splitlines())
+        ]
+        code = self.claims.take(name, token, "", keys.get(token, ()), earlier)
+        lost = {one for one in self.alive.values() if self.claims.has_lost(one)}
+        self.alive = {
+            n: one for n, one in self.alive.items() if one not in lost and (code is not None or one != name)
+        }
+        return code

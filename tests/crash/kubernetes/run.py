@@ -12,6 +12,7 @@ from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.leftovers import FORGET
+from shared.engines.proofs import Proofs
 from tests.crash.chaos import Fault
 from tests.crash.engine_run import EngineRun
 from tests.crash.kubernetes.pods import Cluster
@@ -88,7 +89,8 @@ async def play(
             mounts={"acct/scripts": "/shared/scripts"},
         )
         client = KubernetesClient(Access(url), FixedToken("t"))
-        engine = KubernetesEngine({"dev": options}, {"dev": client}, clock=cluster.now)
+        proofs = Proofs(("the deployment's",))
+        engine = KubernetesEngine({"dev": options}, {"dev": client}, clock=cluster.now, proofs=proofs)
         try:
             run = KubernetesRun(engine, server, plan or {})
             await run.play(story, wake_after)

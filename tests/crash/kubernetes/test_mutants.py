@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ import shared.engines.kubernetes.attempts
 import shared.engines.kubernetes.looks
 import shared.engines.kubernetes.wire.objects
 import shared.lifecycle.dispatch
-from shared.core.engine import Observation
+from shared.core.engine import Observation, Order
 from shared.core.errors import Conflict
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
@@ -22,11 +23,12 @@ from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
+from shared.engines.proofs import Proofs
 from tests.breadth import every_few, size
 from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.test_kubernetes import GANG
 from tests.crash.kubernetes.wire import Wire
-from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
+from tests.crash.stories import ARCHIVED, CANCELLED, PREEMPTED, STORIES
 
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.kubernetes.attempts
@@ -181,6 +183,20 @@ def what_changed_is_not_looked_at(patch: Patch) -> None:
     patch.setattr(Sweep, "_look_at", mutant)
 
 
+def what_has_no_proof_counts(patch: Patch) -> None:
+    patch.setattr(Proofs, "with_keys", lambda self, order: order)
+
+
+def keys_of_earlier_attempts_left_out(patch: Patch) -> None:
+    original = Proofs.with_keys
+
+    def mutant(self: Proofs, order: Order) -> Order:
+        own = original(self, replace(order, earlier=()))
+        return replace(own, earlier=order.earlier)
+
+    patch.setattr(Proofs, "with_keys", mutant)
+
+
 def no_claim_on_the_nodes(patch: Patch) -> None:
     """A switch of the model, see `_caught`."""
 
@@ -208,6 +224,8 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     pods_outlive_their_job,
     secrets_stay,
     what_changed_is_not_looked_at,
+    what_has_no_proof_counts,
+    keys_of_earlier_attempts_left_out,
     no_claim_on_the_nodes,
 )
 
@@ -228,6 +246,8 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
     for story in (one, GANG, CANCELLED, ARCHIVED):
         if result := (await play(story, fenced=fenced)).deviations():
             return f"{story.name}: {result}"
+    if result := (await play(PREEMPTED, fenced=fenced)).violations:
+        return f"{PREEMPTED.name}: {result}"
     for lives in (0, 1, 40):
         if result := (await play(one, loses=True, lives=lives, fenced=fenced)).violations:
             return f"a node is lost, its processes live for {lives}: {result}"

@@ -126,16 +126,21 @@ step() {
     exec $slipway_apart "$slipway_shell" -c "$SLIPWAY_COMMAND"
   ) </dev/null >>"$slipway_logs/$2" 2>>"$slipway_logs/$3" &
   slipway_group=$!
-  [ -z "$slipway_asked$slipway_late$slipway_moved" ] || stop
+  (exec </dev/null >/dev/null 2>&1 && keep_watch) &
+  slipway_watcher=$!
+  [ -z "$slipway_asked" ] || stop
   while :; do
     wait "$slipway_group" 2>/dev/null  # some shells say there which signal killed it
     slipway_code=$?
     kill -0 "$slipway_group" 2>/dev/null || break
-    heard  # a signal that is for us ends the wait, too
+    heard  # a request ends the wait, too
   done
   kill -KILL "-$slipway_group" 2>/dev/null
   slipway_group=''
   [ -z "$slipway_killer" ] || kill "$slipway_killer" 2>/dev/null
+  kill -KILL "$slipway_watcher" 2>/dev/null
+  wait "$slipway_watcher" 2>/dev/null
+  look
   outside
 }
 
@@ -157,18 +162,11 @@ ask() {
   stop
 }
 
-# What a signal that came during the wait asks for: the record of a request, at once, since the kill comes soon;
-# or to look at the clock and at the claim.
+# What a signal that came during the wait asks for: the record of a request, at once, since the kill comes soon.
 heard() {
-  if [ -n "$slipway_asked" ]; then
-    end_record 143 terminated "$slipway_request" false
-    write_record "not final"
-  elif [ -n "$slipway_ticked" ]; then
-    slipway_ticked=''
-    [ "$(date +%s)" -lt "$slipway_until" ] || slipway_late=yes
-    ! has_turn_after "$slipway_attempt" "$slipway_own_turn" || slipway_moved=yes
-    [ -z "$slipway_late$slipway_moved" ] || stop
-  fi
+  [ -n "$slipway_asked" ] || return 0
+  end_record 143 terminated "$slipway_request" false
+  write_record "not final"
 }
 
 # What may end the run from outside.
@@ -181,15 +179,25 @@ outside() {
   [ -z "$slipway_late" ] || end 124 timeout "The wall-clock limit of $slipway_seconds s has been reached"
 }
 
-# A tick now and then, and one when the time is over.
-tick() {
-  while :; do
+# What ends a run from outside without a signal: the clock, and another run with the claim.
+look() {
+  [ "$(date +%s)" -lt "$slipway_until" ] || slipway_late=yes
+  ! has_turn_after "$slipway_attempt" "$slipway_own_turn" || slipway_moved=yes
+}
+
+# Look now and then, and when the time is over, and end the job's processes then. This is a process of its own: in
+# some shells, a signal that ends a wait in the moment of the job's end takes the place of its exit code.
+keep_watch() {
+  while [ -z "$slipway_late$slipway_moved" ]; do
     slipway_pause=$((slipway_until - $(date +%s)))
     [ "$slipway_pause" -le "$slipway_watch" ] || slipway_pause=$slipway_watch
-    [ "$slipway_pause" -gt 0 ] || slipway_pause=1
-    sleep "$slipway_pause"
-    kill -USR1 $$ || exit
+    [ "$slipway_pause" -le 0 ] || sleep "$slipway_pause"
+    kill -0 $$ || exit
+    look
   done
+  kill -TERM "-$slipway_group" || kill -TERM "$slipway_group"
+  sleep "$slipway_grace"
+  kill -KILL "-$slipway_group" || kill -KILL "$slipway_group"
 }
 
 # The record of an end, as slipway_record: CODE REASON MESSAGE FINAL.
@@ -219,7 +227,7 @@ begin_record() {
 
 # The run is over: CODE REASON MESSAGE [false where another run of the attempt may follow].
 end() {
-  trap '' TERM INT USR1
+  trap '' TERM INT
   # A node that goes down asks the commands of this program to end, too: they have not failed.
   case $2$slipway_asked in infrastructureyes) set -- 143 terminated "$slipway_request" false ;; esac
   log "$3"
@@ -231,8 +239,7 @@ end() {
 
 # Put away what is this run's alone.
 close() {
-  trap '' TERM INT USR1
-  [ -z "$slipway_ticker" ] || kill -TERM "$slipway_ticker" 2>/dev/null
+  trap '' TERM INT
   if [ -n "$slipway_usage" ]; then
     kill -TERM "-$slipway_usage" 2>/dev/null || kill -TERM "$slipway_usage" 2>/dev/null
   fi
@@ -266,8 +273,8 @@ main() {
   take_proofs
   slipway_unpacked=${SLIPWAY_UNPACKED:-}
   unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS SLIPWAY_UNPACKED
-  slipway_asked='' slipway_ticked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer=''
-  slipway_ticker='' slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
+  slipway_asked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer=''
+  slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
   slipway_started=$(stamp) slipway_request="The job has been asked to end"
   ! command -v setsid >/dev/null || slipway_apart=setsid
   take
@@ -286,9 +293,6 @@ main() {
   \"final\": false"
   write_record "not final"
   [ -z "$slipway_absent" ] || end 250 infrastructure "$slipway_absent"
-  trap 'slipway_ticked=yes' USR1
-  (exec </dev/null >/dev/null 2>&1 && tick) &
-  slipway_ticker=$!
   work
 }
 
