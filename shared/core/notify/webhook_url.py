@@ -42,12 +42,16 @@ _INNER_SUFFIXES = frozenset(
 )
 
 
+#: The hosts that a local stack may allow; its nodes have other addresses of the loopback network.
+_OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
 @dataclass(frozen=True)
 class UrlPolicy:
     """The webhook addresses that a deployment accepts."""
 
     ports: frozenset[int] = frozenset({443})
-    #: For the local stack: `http://` and any port, for loopback hosts only.
+    #: For the local stack: `http://` and any port, for these hosts of its own machine only.
     allow_loopback: bool = False
     #: Host names of this service itself: a webhook to it would let a job's author call it.
     own_hosts: frozenset[str] = frozenset()
@@ -55,7 +59,7 @@ class UrlPolicy:
 
     def reaches_loopback(self, host: str) -> bool:
         """Whether the host is this machine, and may be reached."""
-        return self.allow_loopback and is_loopback_host(host)
+        return self.allow_loopback and host.lower() in _OWN_MACHINE
 
 
 def refusal(url: str, policy: UrlPolicy) -> str | None:
