@@ -133,7 +133,8 @@ def test_loopback_passes_where_a_setting_allows_it_and_only_there(url: str) -> N
     [
         "http://hooks.example.com/", "https://hooks.example.com:7071/", "http://10.0.0.1/",
         "http://169.254.169.254/",
-        "http://0.0.0.0/", "http://127.1/", "http://0x7f.1/", "http://2130706433/", "http://127.0.0.256/", "http://127.0.1.1/", "http://127.8.9.10/",
+        "http://0.0.0.0/", "http://127.1/", "http://0x7f.1/", "http://2130706433/", "http://127.0.0.256/",
+        "http://127.0.1.1/", "http://127.8.9.10/",
         "http://127.0.0.1.:80/", "http://localhost./", "http://a.localhost/", "http://[::ffff:127.0.0.1]/",
         "http://[0:0:0:0:0:0:0:1]/", "http://localhost:0/", "http://localhost:65536/",
         "http://user@localhost/",
