@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from shared.core.identity import is_job_id
 from slipway.client.caller import warn_caller
 from slipway.client.service import service
+from slipway.client.snapshot.submission import submit_folder
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
 from slipway.commands.jobs import job_id, unmeant
@@ -39,7 +40,7 @@ class AsyncClient:
         self,
         path: str | os.PathLike[str],
         *arguments: str,
-        nodes: int = 1,
+        nodes: int | None = None,
         image: str = "",
         env: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
@@ -49,36 +50,23 @@ class AsyncClient:
         script: str = "",
         after: Sequence[str | JobReference] = (),
         after_failure: Sequence[str | JobReference] = (),
-        settings: str | os.PathLike[str] | None = None,
     ) -> AsyncJob:
-        """Upload a script or a folder, as `slipway run` does; the job that begins by it.
+        """Send a script or a folder, as `slipway run` does; the job that begins by it.
 
         It waits until the jobs in `after` have succeeded, and those in `after_failure` have ended otherwise.
         `secrets` are variables whose values are sealed. `script` is the one of a folder that runs, by default
-        the only one. `settings` names the file that says where to upload to, as `--settings` does. Standard
-        error shows what happens.
+        the one that `slipway run` chooses. Standard error shows what happens.
         """
-        from slipway.client.upload_settings import upload_settings
-        from slipway.commands.drop import check, target_of
-        from slipway.commands.running.sealed import beginning_of
-        from slipway.commands.running.stage import Options, check_path, staged
-        from slipway.settings import address_beside
+        from slipway.commands.running.request import Options
+        from slipway.commands.running.run import submitted
 
         if not os.fspath(path).strip():
             raise Failure("no path is named: name a script, or a folder with one")
-        check_path(Path(path))
-        file = Path(settings) if settings else None
-        client = AsyncClient(self._url or address_beside(file), self._key)
-        deployment = await upload_settings(client._url, self._key, file)
-        order = await client._order(after, after_failure)
+        order = await self._order(after, after_failure)
         choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order, dict(secrets or {}))
-        chosen = Options(choices, name, script=script)
-        with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
-            check(folder, target_of(folder, name))
-            beginning = beginning_of(deployment, folder, name)
-            job = client._job(await beginning.job(client._url, self._key))
-        _warn_of_name(beginning.accepted)
-        return job
+        job = await submitted(Path(path), Options(choices, name, script=script), self._url, self._key)
+        _warn_of_name(job)
+        return self._job(str(job["id"]))
 
     async def submit(
         self,
@@ -86,11 +74,13 @@ class AsyncClient:
         *,
         after: Sequence[str | JobReference] = (),
         after_failure: Sequence[str | JobReference] = (),
+        code: str | os.PathLike[str] | None = None,
         idempotency_key: str = "",
     ) -> AsyncJob:
         """Submit a job.json, or an envelope with one; the job that it made or, by the same key, joined.
 
-        It waits for the jobs in `after` and `after_failure`, as those of `run` do.
+        It waits for the jobs in `after` and `after_failure`, as those of `run` do. `code` is a folder, in a
+        copy of which it runs.
         """
         import json
 
@@ -100,16 +90,31 @@ class AsyncClient:
             raise Failure("this message has a sweep, which makes several jobs; submit it with submit_sweep()")
         document = in_order(document, await self._order(after, after_failure))
         async with service(self._url, self._key) as api:
-            job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
+            if code is not None:
+                job = await submit_folder(api, document, Path(code), key=idempotency_key)
+            else:
+                job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
             _warn_of_name(job)
             return self._job(job["id"])
 
-    async def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncSweep:
-        """Submit a message with a sweep; the sweep that it made or, by the same key, joined."""
+    async def submit_sweep(
+        self,
+        document: Mapping[str, Any],
+        *,
+        code: str | os.PathLike[str] | None = None,
+        idempotency_key: str = "",
+    ) -> AsyncSweep:
+        """Submit a message with a sweep; the sweep that it made or, by the same key, joined.
+
+        `code` is a folder, in a copy of which each job runs.
+        """
         import json
 
         async with service(self._url, self._key) as api:
-            body = await api.submit_sweep(json.dumps(document).encode(), idempotency_key or None)
+            if code is not None:
+                body = await submit_folder(api, document, Path(code), key=idempotency_key)
+            else:
+                body = await api.submit_sweep(json.dumps(document).encode(), idempotency_key or None)
             _warn_of_name({"name": body.get("name", ""), "id": body["sweepId"]})
             return await self.sweep(body["sweepId"])
 

@@ -5,6 +5,7 @@ So it works where a loop runs already, as in a notebook.
 
 import asyncio
 import inspect
+import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from functools import cache, wraps
@@ -137,9 +138,19 @@ class Client:
     submit = _giving_job(AsyncClient.submit)
     job = _giving_job(AsyncClient.job)
 
-    def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> Sweep:
-        """Submit a message with a sweep; the sweep that it made or, by the same key, joined."""
-        return Sweep(_wait_for(self._client.submit_sweep(document, idempotency_key=idempotency_key)))
+    def submit_sweep(
+        self,
+        document: Mapping[str, Any],
+        *,
+        code: str | os.PathLike[str] | None = None,
+        idempotency_key: str = "",
+    ) -> Sweep:
+        """Submit a message with a sweep; the sweep that it made or, by the same key, joined.
+
+        `code` is a folder, in a copy of which each job runs.
+        """
+        how = self._client.submit_sweep(document, code=code, idempotency_key=idempotency_key)
+        return Sweep(_wait_for(how))
 
     def sweep(self, sweep: str) -> Sweep:
         """A sweep by its id, the beginning of it, its name (then the latest), or `last`."""

@@ -18,7 +18,7 @@ GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
         *("jobs", "show", "log", "metrics", "costs", "sweep", "wait"),
-        *("files", "download", "cat", "receipt"),
+        *("files", "download", "cat", "code", "receipt"),
     ),
     "Operate": (
         "cancel",

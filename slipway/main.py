@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from slipway.commands.audit.command import app as audit
+from slipway.commands.code.command import app as code
 from slipway.commands.completion.command import app as completion
 from slipway.commands.costs.command import app as costs
 from slipway.commands.data.command import app as data
@@ -44,7 +45,7 @@ app = typer.Typer(
 
 
 GROUPS = (
-    *(jobs, output, drops, documents, explain, events, dead, sweep, costs, prices),
+    *(jobs, output, code, drops, documents, explain, events, dead, sweep, costs, prices),
     *(teams, trail, nodes, audit, data, login, doctor, stack, emulators, completion),
 )
 for group in GROUPS:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.block import stage_block
@@ -24,13 +23,8 @@ from slipway.folder_drops import DropsToBe
 from slipway.screen import say
 from slipway.terminal import printable
 
-if TYPE_CHECKING:
-    pass
-
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
 LAST = (ENVELOPE_FILE, JOB_FILE)
-#: Bytes of a file that is read whole, and so never while it changes; a larger one is read as it is sent.
-_WHOLE = 16 << 20
 
 
 def check(folder: Path, target: str) -> None:
@@ -52,18 +46,6 @@ def check(folder: Path, target: str) -> None:
                 f"nothing was uploaded: {path} would go to {target}/, and the job.json runs {name}, of "
                 f"another upload; write <SLIPWAY_FOLDER>/{path} there"
             )
-
-
-async def etag_of(settings: Settings, container: str, name: str) -> str:
-    """The current version of a blob; "" if there is none."""
-    from azure.core.exceptions import ResourceNotFoundError
-
-    async with storage_account(settings) as account:
-        try:
-            properties = await account.blobs.get_blob_client(container, name).get_blob_properties()
-        except ResourceNotFoundError:
-            return ""
-    return str(properties.etag).strip('"')
 
 
 async def has_container(settings: Settings, name: str) -> bool:

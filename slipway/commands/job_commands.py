@@ -27,19 +27,21 @@ def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],
     after: After = None,
     after_failure: AfterFailure = None,
+    code: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="folder whose copy the job runs in  [default: none]")
+    ] = None,
     idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
-    settings: SettingsFile = None,
 ) -> None:
     """Submit a job through the HTTP API. One without a name is called by its folder, or by its file.
 
-    A job.json that runs a script beside it is dropped with its folder, as by `slipway drop`.
+    A job.json that runs a script beside it is sent with its folder, as by `slipway run`.
     """
     order = _command("document.order").Order(after or (), after_failure or ())
     how = {"as_json": as_json, "once": idempotency_key}
-    raise typer.Exit(_command("submit").run(file, url, key, order, settings, **how))
+    raise typer.Exit(_command("submit").run(file, url, key, order, code, **how))
 
 
 @app.command()

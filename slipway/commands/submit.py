@@ -1,18 +1,22 @@
-"""`slipway submit`: submit a job through the HTTP API, or drop the folder of a job.json with its script."""
+"""`slipway submit`: submit a job through the HTTP API, with the folder that is its code."""
 
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from shared.jobspec import is_bare_job, script_pattern
 from slipway.client.refusal import placed
-from slipway.client.service import Service, service
+from slipway.client.service import Service
+from slipway.client.snapshot.submission import submit_folder
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.diagnose import scripts_named
-from slipway.commands.document.order import Order, text_in_order
+from slipway.commands.document.order import Order, in_order, text_in_order
 from slipway.commands.jobs import asking, show, standing, unmeant, why
-from slipway.commands.running import drop, stage
+from slipway.commands.running.request import Options
+from slipway.commands.running.run import submitted
 from slipway.commands.sweeps.sweep import lines
 from slipway.failure import Failure
 from slipway.screen import remark
@@ -26,25 +30,22 @@ def run(
     url: str,
     key: str,
     order: Order = _AT_ONCE,
-    settings_file: Path | None = None,
+    code: Path | None = None,
     *,
     once: str = "",
     as_json: bool = False,
 ) -> int:
     """Post a job.json or a message, and show what became of it; `-` is standard input.
 
-    `once` is its idempotency key, by default a new one.
+    `once` is its idempotency key, by default a new one; `code` the folder that is its code.
 
-    The folder of a job.json that lies beside its script is dropped. Raises Failure, with the places in the
+    The folder of a job.json that lies beside its script is its code. Raises Failure, with the places in the
     file.
     """
-    if has_its_script(file):
-        if once:
-            raise Failure(
-                f"{file} runs a script beside it, so its folder is dropped, and its files are its key; leave "
-                "out --idempotency-key"
-            )
-        return _drop(file.absolute().parent, url, key, order, settings_file, as_json=as_json)
+    if code is None and has_its_script(file):
+        options = Options(Choices(order=order))
+        answer = asyncio.run(submitted(file.absolute().parent, options, url, key, once))
+        return _shown(answer, str(file), as_json=as_json)
     stdin = str(file) == "-"
     try:
         document = sys.stdin.buffer.read() if stdin else file.read_bytes()
@@ -52,8 +53,12 @@ def run(
         raise Failure(f"{file}: cannot be read: {error.strerror}") from error
 
     async def ask(api: Service) -> int:
-        ordered = text_in_order(document, await order.ids(api))
         called = "standard input" if stdin else str(file)
+        if code is not None:
+            message = in_order(_object(document, called), await order.ids(api))
+            answer = await submit_folder(api, message, code, name_of(file), called, once)
+            return _shown(answer, called, as_json=as_json)
+        ordered = text_in_order(document, await order.ids(api))
         return await submit(api, ordered, called, name_of(file), once=once, as_json=as_json)
 
     return asking(ask, url, key)
@@ -75,21 +80,6 @@ def has_its_script(file: Path) -> bool:
     return any((folder / name.removeprefix(own)).is_file() for name in scripts)
 
 
-def _drop(
-    folder: Path, url: str, key: str, order: Order, settings_file: Path | None, *, as_json: bool
-) -> int:
-    """Drop the folder, with the jobs that it waits for in its slipway.json."""
-
-    async def ids() -> Order:
-        async with service(url, key) as api:
-            return await order.ids(api)
-
-    order = asyncio.run(ids()) if order.members else order
-    options = stage.Options(Choices(order=order), folder.name)
-    with stage.staged(folder, options, "") as staged:
-        return drop.run(staged, folder.name, url, key, settings_file, as_json=as_json)
-
-
 def name_of(file: Path) -> str:
     """The name of a job whose document has none: that of the folder of a job.json, or of another file."""
     if file.name == "-":
@@ -101,21 +91,35 @@ async def submit(
     api: Service, document: bytes, file: str, name: str = "", *, once: str = "", as_json: bool = False
 ) -> int:
     """Post it, and show its warnings, as of that file, and what it waits for."""
-    if _is_sweep(document):
-        sweep = await api.submit_sweep(document, once, file, name)
-        show(sweep, lines, as_json=as_json)
-        if hint := unmeant({"name": sweep.get("name", ""), "id": sweep["sweepId"]}):
+    submit_one = api.submit_sweep if _is_sweep(document) else api.submit
+    return _shown(await submit_one(document, once, file, name), file, as_json=as_json)
+
+
+def _shown(answer: Mapping[str, Any], file: str, *, as_json: bool) -> int:
+    """Show a job or a sweep that was accepted."""
+    if "sweepId" in answer:
+        show(answer, lines, as_json=as_json)
+        if hint := unmeant({"name": answer.get("name", ""), "id": answer["sweepId"]}):
             remark(hint)
         return 0
-    job = await api.submit(document, once, file, name)
-    if warnings := placed(job.get("problems", []), file):
+    if warnings := placed(answer.get("problems", []), file):
         remark(warnings)
-    show(job, lambda job: [standing(job)], as_json=as_json)
-    if "waiting" in job:
-        remark(f"  {why(job)}")
-    if hint := unmeant(job):
+    show(answer, lambda job: [standing(job)], as_json=as_json)
+    if "waiting" in answer:
+        remark(f"  {why(answer)}")
+    if hint := unmeant(answer):
         remark(hint)
     return 0
+
+
+def _object(document: bytes, file: str) -> dict[str, Any]:
+    try:
+        read = json.loads(document.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise Failure(f"{file} is not a JSON object; correct it: slipway validate {file}")
+    return read
 
 
 def _is_sweep(document: bytes) -> bool:

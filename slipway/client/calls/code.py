@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from slipway.client.calls.base import Calls
+from slipway.client.calls.base import Calls, id_of
 from slipway.failure import Failure
 
 
@@ -26,7 +28,15 @@ class CodeCalls(Calls):
         answer = await self._json("POST", "snapshots", data=body, headers=headers)
         if answer["known"] is True:
             return Offer(True)
+        return Offer(False, self._checked(answer["upload"]))
+
+    async def code(self, job_id: str) -> Mapping[str, Any]:
+        """The code of a job: its digest, its files, and the address that reads it for some minutes."""
+        code = await self._json("GET", f"jobs/{id_of(job_id)}/code")
+        return {**code, "url": self._checked(code["url"])}
+
+    def _checked(self, address: object) -> str:
         schemes = ("https://",) if self._url.startswith("https://") else ("https://", "http://")
-        if not str(answer["upload"]).startswith(schemes):
-            raise Failure("the service names an address without encryption for the code; nothing was sent")
-        return Offer(False, str(answer["upload"]))
+        if not str(address).startswith(schemes):
+            raise Failure("the service names an address without encryption for the code, which is not used")
+        return str(address)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import BinaryIO, NamedTuple
 
 from shared.core.visible import escaped
@@ -36,11 +37,11 @@ class Archive(NamedTuple):
     packed: Packed
 
 
-@contextmanager
-def archive_of(tree: Tree, limit: int = BYTES) -> Iterator[Archive]:
+@asynccontextmanager
+async def archive_of(tree: Tree, limit: int = BYTES) -> AsyncIterator[Archive]:
     """The archive of a folder, as long as the block lasts. Raises Failure."""
     with tempfile.TemporaryFile(prefix="slipway-code-") as file:
-        yield Archive(file, pack(tree, file, limit))
+        yield Archive(file, await asyncio.to_thread(pack, tree, file, limit))
 
 
 def pack(tree: Tree, out: BinaryIO, limit: int = BYTES) -> Packed:

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shared.jobspec import name_flaw, placeholder_flaw, redact
@@ -28,7 +28,8 @@ _VARIABLE = re.compile(r"(\$AZ_BATCHAI_\w+|\$\{AZ_BATCHAI_\w+\})", re.ASCII)
 class Choices:
     """A person's choices in addition to the script."""
 
-    nodes: int = 1
+    #: None for one, or for what a job.json says
+    nodes: int | None = None
     image: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     arguments: Sequence[str] = ()
@@ -40,11 +41,6 @@ class Choices:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def anything(self) -> bool:
-        """Whether any of it belongs in a job.json."""
-        return replace(self, secrets={}, cluster="", gpus=None, order=_AT_ONCE) != Choices()
-
-    @property
     def envelope(self) -> dict[str, Any]:
         """The slipway.json beside the job.json; empty if it is not needed."""
         cluster = {"cluster": self.cluster} if self.cluster else {}
@@ -52,20 +48,20 @@ class Choices:
         return cluster | resources | self.order.members
 
 
-def compose(
-    script: str, folder: str, choices: Choices, prefix: str, *, requirements: bool = False
-) -> dict[str, Any]:
-    """The document for a script of a dropped folder; `prefix` is where its output goes.
+def compose(script: str, choices: Choices, prefix: str, *, requirements: bool = False) -> dict[str, Any]:
+    """The document for a script of a folder, which it may be run with or dropped in; `prefix` is for output.
 
     A Python script runs once on each node, with the variables of `pyTorchSettings`; a shell script runs on
     the first node. With `requirements`, each node first installs what the folder's requirements.txt lists.
     Raises Failure for another kind of script, and for a name that no path can have.
     """
     is_python = script.endswith(".py")
-    _check_names(script, folder, PATH_FIELD if is_python and not requirements else "commandLine")
-    path = f"<SLIPWAY_FOLDER>/{script}"  # correct wherever the folder is dropped
+    if flaw := placeholder_flaw(script, PATH_FIELD) if is_python else name_flaw(script):
+        text = f"{printable(script)} cannot be a part of the path of a script: it {flaw}"
+        raise Failure(f"{text}; rename the script")
+    path = f"<SLIPWAY_FOLDER>/{script}"  # correct wherever the folder is
     arguments = " ".join(map(_shell_text, choices.arguments))
-    properties: dict[str, Any] = {"nodeCount": choices.nodes}
+    properties: dict[str, Any] = {"nodeCount": choices.nodes or 1}
     if is_python:
         properties["pyTorchSettings"] = {PATH_FIELD: path}
         if arguments:
@@ -110,14 +106,48 @@ def _variables(choices: Choices) -> _Variables:
     return _Variables(environment, secrets)
 
 
-def _check_names(script: str, folder: str, member: str) -> None:
-    """Raise Failure for names that the job could not hold; `member` is what has that of the folder."""
-    if flaw := placeholder_flaw(folder, member):
-        text = f"the folder {printable(folder)} cannot be a part of the path of a script: it {flaw}"
-        raise Failure(f"{text}; rename the script, or name the folder with --name")
-    if flaw := placeholder_flaw(script, PATH_FIELD) if script.endswith(".py") else name_flaw(script):
-        text = f"{printable(script)} cannot be a part of the path of a script: it {flaw}"
-        raise Failure(f"{text}; rename the script")
+def add_choices(job: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+    """A job.json with these choices in place of what it says. Raises Failure for arguments of no script."""
+    properties: dict[str, Any] = dict(job.get("properties") or {})
+    if choices.nodes is not None:
+        properties["nodeCount"] = choices.nodes
+    if choices.image:
+        written = properties.get("containerSettings")
+        properties["containerSettings"] = {
+            **(written if isinstance(written, dict) else {}),
+            "imageSourceRegistry": {"image": choices.image},
+        }
+    environment, secrets = _variables(choices)
+    chosen = environment.keys() | secrets.keys()
+    for member, values in (("environmentVariables", environment), ("secrets", secrets)):
+        entries = properties.get(member)
+        others = [
+            one
+            for one in (entries if isinstance(entries, list) else [])
+            if not (isinstance(one, dict) and one.get("name") in chosen)
+        ]
+        if values or (isinstance(entries, list) and len(others) < len(entries)):
+            properties[member] = [
+                *others,
+                *({"name": name, "value": value} for name, value in values.items()),
+            ]
+    if choices.arguments:
+        _add_arguments(properties, " ".join(map(_shell_text, choices.arguments)))
+    return {**job, "properties": properties}
+
+
+def _add_arguments(properties: dict[str, Any], arguments: str) -> None:
+    """Give the script these arguments, in place of those that the job.json has."""
+    for name, settings in properties.items():
+        if not isinstance(settings, dict) or not name.endswith("Settings"):
+            continue
+        if PATH_FIELD in settings and not name.startswith("tensorFlow"):
+            properties[name] = {**settings, "commandLineArgs": arguments}
+            return
+        if isinstance(line := settings.get("commandLine"), str):
+            properties[name] = {**settings, "commandLine": f"{line} {arguments}"}
+            return
+    raise Failure("the job.json has no script or command that takes these arguments; write them into it")
 
 
 def _shell_text(argument: str) -> str:

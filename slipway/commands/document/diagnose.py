@@ -49,11 +49,18 @@ FactsByCluster = Mapping[str, ClusterFacts]
 
 
 def diagnosed(
-    source: Source, path: Path, clusters: FactsByCluster = MappingProxyType({})
+    source: Source,
+    path: Path,
+    clusters: FactsByCluster = MappingProxyType({}),
+    code_at: str | None = None,
 ) -> tuple[Problem, ...]:
-    """The problems of a slipway.json, a message or a job.json, in place."""
-    diagnosis = _of_envelope(source) if path.name == "slipway.json" else _of_message(source, path, clusters)
-    return source.locate(diagnosis)
+    """The problems of a slipway.json, a message or a job.json, in place.
+
+    `code_at` is where its code will be.
+    """
+    if path.name == "slipway.json":
+        return source.locate(_of_envelope(source))
+    return source.locate(_of_message(source, path, clusters, code_at))
 
 
 def scripts_named(file: Path, folder: str) -> tuple[str, ...]:
@@ -70,18 +77,22 @@ def _of_envelope(source: Source) -> tuple[Problem, ...]:
     return problems if document is None else (*problems, *read_envelope(document, drop=True)[1])
 
 
-def _of_message(source: Source, path: Path, clusters: FactsByCluster) -> list[Problem]:
+def _of_message(source: Source, path: Path, clusters: FactsByCluster, code_at: str | None) -> list[Problem]:
     """The problems of a job.json, of a message, or of an event with one."""
     request = read_request(source.data, Limits())
     all_problems = list(request.problems)
     if request.document is not None:
-        problems = _of_job(request.document, path, clusters, request.envelope.cluster)
+        problems = _of_job(request.document, path, clusters, request.envelope.cluster, code_at)
         all_problems += (problem.relocate(request.pointer, request.properties) for problem in problems)
     return all_problems
 
 
 def _of_job(
-    document: JsonObject, path: Path, clusters: FactsByCluster, cluster: str | None
+    document: JsonObject,
+    path: Path,
+    clusters: FactsByCluster,
+    cluster: str | None,
+    code_at: str | None,
 ) -> tuple[Problem, ...]:
     folder, script = path.parent.name, _script(document, path)
     named = cluster or _cluster_name(document)
@@ -100,9 +111,8 @@ def _of_job(
     )
     if script is not None and not (path.parent / script).exists():
         facts = replace(facts, absent=())  # Slipway chose the name, not the user
-    problems = with_lint(
-        validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, original=document
-    )
+    _, problems = validate(completed, cluster_mounts=of_cluster.mounts, code_at=code_at)
+    problems = with_lint(problems, completed, facts, original=document)
     if script is not None and (path.parent / script).exists():
         problems = with_dropped_name(problems, document, script=script, folder=folder)
     logs = _in_default_directory(completed)

@@ -28,8 +28,7 @@ def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
         raise Failure(f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}")
     chosen = TEMPLATES[template]
     choices = Choices(chosen.nodes, chosen.image)
-    name = folder.resolve().name
-    document = compose(_SCRIPT, name, choices, _PREFIX, requirements=bool(chosen.packages))
+    document = compose(_SCRIPT, choices, _PREFIX, requirements=bool(chosen.packages))
     path = document["properties"].pop("pyTorchSettings")["pythonScriptFilePath"]
     properties = {
         "nodeCount": chosen.nodes,

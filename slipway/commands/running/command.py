@@ -23,13 +23,15 @@ from slipway.options import (
 app = typer.Typer()
 
 
-@app.command(short_help="Upload a script or a folder, follow its job, and download its output.")
+@app.command(short_help="Send a script or a folder, follow its job, and download its output.")
 def run(
     path: Annotated[Path, typer.Argument(help="a script, or a folder with a script and perhaps a job.json")],
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")] = 1,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
+    ] = None,
     image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
     env: Env = None,
     secret: Secrets = None,
@@ -42,36 +44,53 @@ def run(
     ] = None,
     after: After = None,
     after_failure: AfterFailure = None,
-    name: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
+    name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
     to: Annotated[
         Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
     ] = None,
     detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
     save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
     script: Annotated[
-        str, typer.Option(help="the script of the folder that runs  [default: the only one]")
+        str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")
     ] = "",
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,VALUE", help="a job for each value; {NAME} in an argument is replaced"
+        ),
+    ] = None,
+    parallel: Annotated[
+        int | None, typer.Option(min=1, help="jobs of the sweep at once  [default: all of them]")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="show files, job.json and what would happen; send nothing")
+    ] = False,
     as_json: JsonLines = False,
     url: Url = LOCAL,
     key: Key = "",
-    settings: SettingsFile = None,
 ) -> None:
-    """Upload a script or a folder, follow its job, and download its output.
+    """Send a script or a folder, follow its job, and download its output.
 
-    A job with secrets is sent to the app, which seals them; any other goes through the drop container.
+    The job runs in a copy of the folder as it is now: what you change later is for the next job.
 
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
-    each node. Files that the drop container already has are not sent again. The exit code is that of the
+    each node. With one, the options change it for this job. Tools' folders (.git, environments, caches) and
+    files such as .env stay here, which is said; a .slipwayignore names more. The exit code is that of the
     job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
     so.
+
+    With --sweep, it prints the sweep and does not follow it.
 
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
     rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
     """
     choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
     order = _command("document.order").Order(after or (), after_failure or ())
-    options = _command("running.stage").options(*choices, order, detach=detach, keep=save, script=script)
-    raise typer.Exit(_command("running.run").run(path, options, url, key, settings, as_json=as_json))
+    swept = {"sweep": sweep or (), "parallel": parallel}
+    options = _command("running.request").options(
+        *choices, order, detach=detach, keep=save, script=script, **swept
+    )
+    raise typer.Exit(_command("running.run").run(path, options, url, key, dry=dry_run, as_json=as_json))
 
 
 @app.command(short_help="Upload a folder to the drop container.")
@@ -98,8 +117,8 @@ def drop(
     It waits for the job for about a minute. With --follow, the exit code is the job's, and --json prints
     what that of `run` does.
     """
-    drop_command = _command("running.run").drop if follow else _command("running.drop").run
-    raise typer.Exit(drop_command(folder, to, url, key, settings, force=force, as_json=as_json))
+    module = _command("running.drop_follow" if follow else "running.drop")
+    raise typer.Exit(module.run(folder, to, url, key, settings, force=force, as_json=as_json))
 
 
 @app.command()

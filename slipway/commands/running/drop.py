@@ -1,6 +1,7 @@
 """`slipway drop`: upload a folder, and name the jobs that it starts, if the API shows them."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ from slipway.client.service import Service, service
 from slipway.client.upload_settings import upload_settings
 from slipway.commands.drop import check, check_folder, outlook_of, target_of
 from slipway.commands.jobs import rejection, show, standing, unmeant
-from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
 from slipway.commands.running.foresee import foresee
 from slipway.commands.running.secrets import refuse_secrets
 from slipway.commands.running.upload import Uploaded, runs_the_same, upload
@@ -25,6 +25,8 @@ from slipway.failure import Failure
 from slipway.screen import put, remark, say
 from slipway.settings import address_beside
 
+#: How many jobs are searched for the new ones, and how many active jobs for those of the same folder.
+LISTED, ACTIVE = 50, 1000
 #: Seconds between two looks at the jobs; without another job, after the folder has been quiet, until the end.
 _EVERY, _PATIENCE = 1.0, 60.0
 _FIND = "find it: slipway jobs --source drop,inventory --limit 5"
@@ -36,22 +38,28 @@ _ORIGIN = "an earlier upload or a job left there"
 Job = Mapping[str, Any]
 
 
+def receipts_of(folder: str) -> re.Pattern[str]:
+    """The names of the receipts of the jobs of a folder, and of the folders below it."""
+    return re.compile(rf"[^/]+/{re.escape(folder)}/(?:[^/]+/)*[^/]+/receipt\.json")
+
+
 @dataclass
-class _Drop:
+class Drop:
     """One drop: its files, and its outcome."""
 
     settings: Settings
     folder: Path
     target: str
     force: bool
-    as_json: bool
+    #: the outcome is shown at the end only
+    quiet: bool
     uploaded: Uploaded | None = None
     jobs: list[Job] = field(default_factory=list)
 
     def add(self, job: Job) -> None:
         """Add a job that it starts, and show it at once."""
         self.jobs.append(job)
-        if not self.as_json:
+        if not self.quiet:
             put(standing(job))
         if hint := unmeant(job):
             say(hint)
@@ -74,22 +82,31 @@ def run(
     The exit code is 1 if a job was rejected without `force`.
     """
     check_folder(folder)
-    url, target = url or address_beside(settings_file), target_of(folder, to)
-    settings = asyncio.run(upload_settings(url, key, settings_file))
-    if not force:
-        check(folder, target)
-    refuse_secrets(folder, force=force)
-    drop = _Drop(settings, folder, target, force, as_json)
+    url = url or address_beside(settings_file)
+    drop = checked(
+        folder, to, asyncio.run(upload_settings(url, key, settings_file)), force=force, quiet=as_json
+    )
     try:
-        asyncio.run(_drop(drop, url, key))
+        waits = asyncio.run(carry_out(drop, url, key))
     except KeyboardInterrupt:
         begins = f"its job begins; {_FIND}" if drop.uploaded else "not all files were uploaded"
         say(begins)
         return _INTERRUPTED
+    _show(drop, waits, as_json=as_json)
     return int(not force and any(job["state"] == "rejected" for job in drop.jobs))
 
 
-async def _drop(drop: _Drop, url: str, key: str) -> None:
+def checked(folder: Path, to: str, settings: Settings, *, force: bool, quiet: bool) -> Drop:
+    """A drop of the folder. Raises Failure for one that cannot run, or has a secret."""
+    target = target_of(folder, to)
+    if not force:
+        check(folder, target)
+    refuse_secrets(folder, force=force)
+    return Drop(settings, folder, target, force, quiet)
+
+
+async def carry_out(drop: Drop, url: str, key: str) -> Sequence[str]:
+    """Upload, and wait for the jobs; returns why nothing runs yet, if so. Raises Failure."""
     async with AsyncExitStack() as ends:
         api, trouble, others = None, "", set[str]()
         try:
@@ -102,7 +119,7 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         if not drop.force:
             await foresee(drop.settings, drop.folder, drop.target, api)
         drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target, remarks=drop.force)
-        if not drop.as_json:  # before the next query, which may fail
+        if not drop.quiet:  # before the next query, which may fail
             put(*(f"uploaded {name}" for name in uploaded.names))
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
@@ -123,7 +140,7 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
             raise
         if trouble and runs:
             say(f"the id of the job is not known: {trouble}; it begins all the same, {_FIND}")
-        _show(drop, uploaded, outlook.waits)
+        return outlook.waits
 
 
 async def _begun(
@@ -167,7 +184,7 @@ def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
     ]
 
 
-async def _joined(api: Service, drop: _Drop) -> list[Job]:
+async def _joined(api: Service, drop: Drop) -> list[Job]:
     """The jobs at work with the same files. Raises Failure for a job that would get other files."""
     joined = list[Job]()
     for job in [await api.job(one) for one in sorted(await _ids(api, drop, {"state": "active"}, ACTIVE))]:
@@ -181,7 +198,7 @@ async def _joined(api: Service, drop: _Drop) -> list[Job]:
     return joined
 
 
-async def _wait(api: Service, drop: _Drop, uploaded: Uploaded, runs: int, others: set[str]) -> str:
+async def _wait(api: Service, drop: Drop, uploaded: Uploaded, runs: int, others: set[str]) -> str:
     """Wait for the jobs of the drop; returns why some are still unknown in the end, or ""."""
 
     async def new() -> list[Job]:
@@ -207,10 +224,10 @@ async def _wait(api: Service, drop: _Drop, uploaded: Uploaded, runs: int, others
 
 
 async def _ids(
-    api: Service, drop: _Drop, conditions: Mapping[str, str] | None = None, limit: int = LISTED
+    api: Service, drop: Drop, conditions: Mapping[str, str] | None = None, limit: int = LISTED
 ) -> set[str]:
     """The ids of the jobs of the folder and of those below it."""
-    receipts = receipts_of(drop.target, deep=True)
+    receipts = receipts_of(drop.target)
     jobs = (await api.jobs({"source": "drop,inventory", **(conditions or {})}, limit)).jobs
     return {job["id"] for job in jobs if receipts.fullmatch(job["receipt"])}
 
@@ -221,12 +238,12 @@ def _is_of(job: Job, uploaded: Uploaded) -> bool:
     return any(file.get("etag", "") == uploaded.etags.get(file["name"]) for file in files)
 
 
-def _show(drop: _Drop, uploaded: Uploaded, waits: Sequence[str]) -> None:
+def _show(drop: Drop, waits: Sequence[str], *, as_json: bool) -> None:
     answers = f"{drop.settings.text('SLIPWAY_ANSWERS_CONTAINER')}/{drop.target}/"
     answer = {
-        "uploaded": uploaded.names,
+        "uploaded": drop.uploaded.names if drop.uploaded else [],
         "answers": answers,
         "waits": list(waits),
         "jobs": [{name: job[name] for name in ("id", "name", "state")} for job in drop.jobs],
     }
-    show(answer, lambda _: [f"the answer will be below {answers}"], as_json=drop.as_json)
+    show(answer, lambda _: [f"the answer will be below {answers}"], as_json=as_json)

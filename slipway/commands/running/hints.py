@@ -1,7 +1,6 @@
-"""Common problems with the files of a first job, found in its script and in its errors."""
+"""A common problem with the files of a first job, found in its script."""
 
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 #: These files describe the job; the script does not use them.
@@ -17,19 +16,6 @@ def left_behind(script: Path) -> list[str]:
         if path != script and path.suffix and path.name not in _JOB_FILES
         if path.is_file() and _names(text, path)
     )
-
-
-def misplaced(errors: Iterable[str], uploaded: Sequence[str]) -> str:
-    """An uploaded file that the job looked for in its working directory; "" for none.
-
-    `errors` are the last lines of the job, `uploaded` the paths in the folder.
-    """
-    for line in errors:
-        if "No such file or directory" in line:
-            for name in uploaded:
-                if re.search(rf"(?:^|[\s'\"])(?:\./)?{re.escape(name)}(?:['\":]|$)", line):
-                    return name
-    return ""
 
 
 def _names(text: str, path: Path) -> bool:

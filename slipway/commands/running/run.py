@@ -1,71 +1,116 @@
-"""`slipway run`: upload a script or a folder, follow its job, and download its output.
-
-`slipway drop --follow` does all but the last.
-"""
+"""`slipway run`: send a script or a folder, follow its job, and download its output."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from slipway.client.patience import patiently, pause
+from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.client.upload_settings import upload_settings
-from slipway.client.watch import ENDED
-from slipway.commands.drop import check, check_folder, target_of
-from slipway.commands.jobs import rejection, unmeant, why
+from slipway.client.snapshot.pack import Archive, archive_of
+from slipway.client.snapshot.submission import Submission, with_code
+from slipway.client.snapshot.words import say_words
+from slipway.commands.jobs import show
 from slipway.commands.output import log
+from slipway.commands.output.bar import progress
 from slipway.commands.output.download import check_directory, fetch
-from slipway.commands.output.tail import last_errors
-from slipway.commands.running.begin import Beginning
 from slipway.commands.running.ending import Ending, endings
-from slipway.commands.running.hints import misplaced
+from slipway.commands.running.follow import cancel, follow, report_rejection, to_the_end
+from slipway.commands.running.own_job import JOB_FILE
+from slipway.commands.running.plan import explained, refuse
 from slipway.commands.running.report import Report
-from slipway.commands.running.sealed import beginning_of
-from slipway.commands.running.secrets import refuse_secrets
-from slipway.commands.running.stage import Options, check_path, staged
-from slipway.failure import Failure, finding_out
+from slipway.commands.running.request import Options, Request, check_path, request_of
+from slipway.commands.sweeps.sweep import lines
+from slipway.failure import Failure
 from slipway.screen import say
-from slipway.settings import address_beside
 
-if TYPE_CHECKING:
-    from slipway.client import shapes
-
-#: Seconds between two looks at the job.
-_EVERY = 1.0
+#: Bytes of an archive from which on the app is asked, before it is sent, whether the job can run.
+_LARGE = 8 << 20
+#: The setting that says where output goes.
+_PREFIX = "SLIPWAY_STDOUT_PREFIX"
 
 
-def run(
-    path: Path, options: Options, url: str, key: str, settings_file: Path | None, *, as_json: bool = False
-) -> int:
-    """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
+def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, as_json: bool = False) -> int:
+    """Send, follow and download. The exit code is the job's, 1 where it has none. Raises Failure.
+
+    With `dry`, nothing is sent, and what would be is shown.
+    """
     check_path(path)
-    url, report = url or address_beside(settings_file), Report(as_json)
-    settings = asyncio.run(upload_settings(url, key, settings_file))
-    if not options.detach:
+    report, submissions = Report(as_json), list[Submission]()
+    if not options.detach and not dry:
         check_directory(options.to)
-    options = asyncio.run(_ordered(options, url, key))
     with endings() as ending:
-        with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
-            check(folder, target_of(folder, options.name))
-            beginning = beginning_of(settings, folder, options.name)
-            job_id = _begin(beginning, url, key, report, ending)
-        if options.detach and job_id:
+        try:
+            answer = asyncio.run(_sent(path, options, url, key, submissions, dry=dry))
+        except KeyboardInterrupt:
+            return _interrupted(submissions, url, key, report, ending)
+        if dry:
+            return explained(answer, JOB_FILE, as_json=as_json)
+        if options.sweep or "sweepId" in answer:
+            show(answer, lines, as_json=as_json)
+            return 0
+        job_id = str(answer["id"])
+        if options.detach:
             report.begun(job_id, detached=True)
             return asyncio.run(report_rejection(job_id, url, key))
-
-        async def finish(api: Service) -> int:
-            return await _finish(api, job_id, beginning.files, options.to, report)
-
-        return _to_the_end(job_id, finish, url, key, report, ending)
+        return to_the_end(
+            job_id, lambda api: _finish(api, job_id, options.to, report), url, key, report, ending
+        )
 
 
-async def _finish(api: Service, job_id: str, uploaded: Sequence[str], to: Path | None, report: Report) -> int:
+async def submitted(path: Path, options: Options, url: str, key: str, once: str = "") -> Mapping[str, Any]:
+    """Send a script or a folder; what became of it. `once` is its idempotency key. Raises Failure."""
+    return await _sent(path, options, url, key, [], once=once)
+
+
+async def _sent(
+    path: Path,
+    options: Options,
+    url: str,
+    key: str,
+    submissions: list[Submission],
+    *,
+    once: str = "",
+    dry: bool = False,
+) -> Mapping[str, Any]:
+    """Send it, noted in `submissions`. With `dry`, what would be sent, and what the app says of it."""
+    async with service(url, key) as api:
+        prefix = (await api.settings())[_PREFIX]
+        request = await asyncio.to_thread(request_of, path, await _ordered(options, api), prefix)
+        async with archive_of(request.tree) as archive:
+            await say_words(request.tree, archive.packed)
+            if dry:
+                return await _plan(api, request, archive)
+            if archive.packed.bytes > _LARGE:
+                refuse(await _plan(api, request, archive), request.file)
+            submission = Submission(request.message, request.name, request.file, once)
+            submissions.append(submission)
+            with progress(archive.packed.bytes) as bar:
+                return await submission.send(api, archive, request.at, bar.advance)
+
+
+async def _plan(api: Service, request: Request, archive: Archive) -> dict[str, Any]:
+    """What would be sent, and what the app says of it."""
+    document = with_code(request.message, archive, request.at)
+    explanation = await api.explain(document, {})
+    files = [{"name": file.name, "bytes": file.size} for file in request.tree.files]
+    return {"files": files, "bytes": archive.packed.bytes, "message": document, "explanation": explanation}
+
+
+async def _ordered(options: Options, api: Service) -> Options:
+    """The options with the ids of the jobs that it waits for. Makes no call if it waits for none."""
+    choices = options.choices
+    if not choices.order.members:
+        return options
+    return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
+
+
+async def _finish(api: Service, job_id: str, to: Path | None, report: Report) -> int:
     """Follow the job to its end, and download its output. Raises Failure."""
-    job = await _follow(api, job_id, uploaded, report)
+    job = await follow(api, job_id, report)
     if job["state"] != "succeeded":
         return log.exit_code(job)
     outputs = await patiently(lambda: api.outputs(job_id))
@@ -77,167 +122,30 @@ async def _finish(api: Service, job_id: str, uploaded: Sequence[str], to: Path |
     return fetched.code
 
 
-def drop(
-    folder: Path,
-    to: str,
-    url: str,
-    key: str,
-    settings_file: Path | None,
-    *,
-    force: bool = False,
-    as_json: bool = False,
-) -> int:
-    """Upload a folder, and follow the job that it starts. The exit code is the job's. Raises Failure."""
-    check_folder(folder)
-    url, report = url or address_beside(settings_file), Report(as_json)
-    settings = asyncio.run(upload_settings(url, key, settings_file))
-    if not force:
-        check(folder, target_of(folder, to))
-    refuse_secrets(folder, force=force)
-    beginning = Beginning(settings, folder, to, is_drop=True, force=force)
-
-    async def finish(api: Service) -> int:
-        job = await _follow(api, job_id, beginning.files, report)
-        if job["state"] == "succeeded":
-            report.success(job, None)
-        return log.exit_code(job)
-
-    with endings() as ending:
-        job_id = _begin(beginning, url, key, report, ending)
-        return _to_the_end(job_id, finish, url, key, report, ending)
-
-
-def _begin(beginning: Beginning, url: str, key: str, report: Report, ending: Ending) -> str:
-    """The job that an upload starts; "" after a Ctrl-C. Raises Failure."""
+def _interrupted(submissions: list[Submission], url: str, key: str, report: Report, ending: Ending) -> int:
+    """Ctrl-C before the id of the job is known: what was sent begins, unless a person decides otherwise."""
+    submission = submissions[0] if submissions else None
+    if submission is None or not submission.is_posted:
+        say("the job was not submitted, so none begins")
+        report.interrupted("")
+        return ending.code
     try:
-        return asyncio.run(beginning.job(url, key))
-    except KeyboardInterrupt:
-        if beginning.begins and ending.asks:
-            _ask_before(beginning, url, key, report, ending)
-        else:
-            say(beginning.interrupted())
-            report.interrupted("")
-        return ""
-
-
-def _ask_before(beginning: Beginning, url: str, key: str, report: Report, ending: Ending) -> None:
-    """Ctrl-C before the id of the job is known: the job starts, unless a person decides otherwise."""
-    try:
-        if ending.cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
+        if ending.asks and ending.cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
             say("the job is cancelled as soon as there is one")
-            job_id = asyncio.run(beginning.late(url, key))
-            report.interrupted(job_id, cancelled=asyncio.run(_cancel(job_id, url, key)))
-            return
+            job_id = asyncio.run(_late(submission, url, key))
+            report.interrupted(job_id, cancelled=asyncio.run(cancel(job_id, url, key)))
+            return ending.code
     except KeyboardInterrupt:
         pass
-    say(beginning.interrupted())
+    say(
+        "the job was submitted and may begin; find it with slipway jobs --source http --limit 5, and end it "
+        "with slipway cancel JOB"
+    )
     report.interrupted("")
-
-
-def _to_the_end(
-    job_id: str,
-    finish: Callable[[Service], Awaitable[int]],
-    url: str,
-    key: str,
-    report: Report,
-    ending: Ending,
-) -> int:
-    """The result of `finish` for the job, unless the command is ended before."""
-    if not job_id:
-        return ending.code
-
-    async def ask() -> int:
-        async with service(url, key, met=True) as api:
-            return await finish(api)
-
-    report.begun(job_id)
-    try:
-        return asyncio.run(ask())
-    except KeyboardInterrupt:
-        return _interrupted(job_id, url, key, report, ending)
-
-
-async def _ordered(options: Options, url: str, key: str) -> Options:
-    """The options with the ids of the jobs that it waits for. Makes no call if it waits for none."""
-    choices = options.choices
-    if not choices.order.members:
-        return options
-    async with service(url, key) as api:
-        return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
-
-
-async def report_rejection(job_id: str, url: str, key: str) -> int:
-    """1 for a job that was rejected, which it prints; else 0."""
-    with finding_out():
-        async with service(url, key, met=True) as api:
-            job = await patiently(lambda: api.job(job_id))
-    if hint := unmeant(job):
-        say(hint)
-    if job["state"] == "rejected":
-        say(rejection(job))
-    return int(job["state"] == "rejected")
-
-
-async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> shapes.JobDetail:
-    """Follow the job to its end, and report why it failed; returns its record. Raises Failure: NOT_KNOWN."""
-    with finding_out():
-        return await _ended(api, job_id, uploaded, report)
-
-
-async def _ended(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> shapes.JobDetail:
-    news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
-    try:
-        await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
-        await news  # it ends with the job as well
-    finally:
-        news.cancel()
-    job = await patiently(lambda: api.job(job_id))
-    if job["state"] == "succeeded":
-        return job
-    errors = await last_errors(api, job)
-    report.failure(job, errors)
-    if name := misplaced(errors, uploaded):
-        say(
-            f"{name} was uploaded, and is beside the script, but the script runs in another "
-            f'directory: open it as pathlib.Path(__file__).parent / "{name}"'
-        )
-    return job
-
-
-async def _news(api: Service, job_id: str, report: Report) -> None:
-    """Report the job's changes and the reasons for its waits, until it ends."""
-    last: shapes.JobDetail | None = None
-    waits = ""
-    while True:
-        job = await patiently(lambda: api.job(job_id))
-        if last is None and (hint := unmeant(job)):
-            say(hint)
-        report.state(last, job)
-        last, before = job, waits
-        waits = why(job) if "waiting" in job else ""
-        if waits and waits != before:
-            report.waits(job)
-        if job["state"] in ENDED:
-            return
-        await pause(_EVERY)
-
-
-def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending) -> int:
-    """Ctrl-C: the job goes on, unless a person at a terminal decides otherwise."""
-    cancelled = ending.asks and ending.cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] ")
-    if cancelled:
-        cancelled = asyncio.run(_cancel(job_id, url, key))
-    else:
-        commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
-        say(f"{job_id} goes on; {commands}")
-    report.interrupted(job_id, cancelled=cancelled)
     return ending.code
 
 
-async def _cancel(job_id: str, url: str, key: str) -> bool:
-    """Cancel a job, and report the outcome; returns whether it is cancelled."""
+async def _late(submission: Submission, url: str, key: str) -> str:
+    """The id of the job that was sent before a Ctrl-C: by the same key, it is the same job."""
     async with service(url, key, met=True) as api:
-        state = (await api.cancel(job_id))["state"]
-    done = state in ENDED and state != "cancelled"
-    say(f"{job_id} had ended before: {state}" if done else f"{job_id} is being cancelled")
-    return not done
+        return str((await submission.post(api))["id"])

@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from shared.intake.drops.folder import JOB_FILE
-from shared.jobspec import Defaults, complete, is_bare_job, redact, script_pattern
+from shared.jobspec import Defaults, complete, redact
 from slipway.failure import Failure
 from slipway.screen import at_terminal, say
 
@@ -62,33 +61,6 @@ def secret_values(
             raise Failure(f"--secret {name}: the value is empty; enter it, or set the variable {name}")
         values[name] = value
     return values
-
-
-def add_secrets(file: Path, secrets: Mapping[str, str]) -> None:
-    """Add the secrets to a job.json. Raises Failure if it is none that can be sent to the app."""
-    document = sendable(file.read_bytes())
-    if document is None:
-        raise Failure(
-            f"{file.name} is a template, an event or no job, and so cannot take a secret; write a "
-            "job.json for one script, or leave out --secret"
-        )
-    properties = document["properties"]
-    present = properties.get("secrets") or []
-    others = [one for one in present if not (isinstance(one, dict) and one.get("name") in secrets)]
-    values = [{"name": name, "value": value} for name, value in secrets.items()]
-    document["properties"] = {**properties, "secrets": [*others, *values]}
-    file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-
-
-def sendable(text: bytes) -> dict[str, Any] | None:
-    """The document of a job.json that a message can bring; None for a template, an event, or no job."""
-    try:
-        document = json.loads(text.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(document, dict) or not is_bare_job(document) or script_pattern(document) is not None:
-        return None
-    return document if isinstance(document.get("properties"), dict) else None
 
 
 def holds_secrets(file: Path) -> bool:

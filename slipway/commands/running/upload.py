@@ -2,15 +2,13 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import SEEK_END, BufferedReader, BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from shared.adapters.storage.wire.listed_blob import is_folder
-from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.settings import Settings
 from slipway.client.files.output import PARALLEL
 from slipway.client.ignore_file import NAME as IGNORE_FILE
@@ -31,17 +29,12 @@ _MANY, _LARGE = 300, 300 << 20
 
 @dataclass
 class Uploaded:
-    """The blobs of a folder: SHA-256 of each by its name in the container, and how many had to be sent."""
+    """The blobs of a folder: SHA-256 of each by its name in the container."""
 
     container: str
     digests: dict[str, str] = field(default_factory=dict)
-    number: int = 0
-    #: the version of the last one, which completes the drop
-    etag: str = ""
     #: the versions of all that were sent
     etags: dict[str, str] = field(default_factory=dict)
-    #: what is in the folder of the container and not in this upload, where that was looked at
-    others: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -49,65 +42,28 @@ class Uploaded:
         return [f"{self.container}/{name}" for name in self.digests]
 
 
-class _Content(NamedTuple):
-    """What a blob is compared with."""
-
-    size: int
-    md5: bytes
-
-
-class _Held(NamedTuple):
-    """A blob that is there, and its version, which is replaced."""
-
-    content: _Content
-    version: str
-
-
-async def upload(
-    settings: Settings,
-    folder: Path,
-    to: str = "",
-    *,
-    changed: bool = False,
-    own_envelope: bool = False,
-    remarks: bool = True,
-    without: Collection[str] = (),
-) -> Uploaded:
+async def upload(settings: Settings, folder: Path, to: str = "", *, remarks: bool = True) -> Uploaded:
     """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
 
-    With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
-    the other blobs of the folder are noted; with `own_envelope`, too, a slipway.json of an earlier upload is
-    deleted, before the job.json goes up. `remarks` are those of `to_upload`; `without` are names of files
-    at the top of the folder that stay here.
+    `remarks` are those of `to_upload`.
     """
     files, target = to_upload(folder, remarks=remarks), target_of(folder, to)
-    files = [one for one in files if one.parent != folder or one.name not in without]
     size = sum(file.stat().st_size for file in files)
     _warn_of_data(folder, len(files), size)
     names = {file: f"{target}/{file.relative_to(folder).as_posix()}" for file in files}
     uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"), dict.fromkeys(names.values(), ""))
-    job = f"{target}/{JOB_FILE}"
     async with storage_account(settings) as account:
         container = account.blobs.get_container_client(uploaded.container)
-        held = await _contents(container, f"{target}/")
-        contents = dict(held) if changed else {}
+        versions = await _versions(container, f"{target}/")
         with progress(size) as bar:
 
             async def send(file: Path) -> None:
-                if names[file] == job and own_envelope:  # earlier, what lies there could begin
-                    await _remove_envelope(container, target, contents, uploaded)
-                stored = contents.get(names[file]) if file.name not in LAST else None
-                present = held.get(names[file])
-                blob = container.get_blob_client(names[file])
-                content = stored.content if stored else None
-                version = present.version if present else ""
-                bar.advance(await _send(blob, file, names[file], content, version, uploaded))
+                blob, name = container.get_blob_client(names[file]), names[file]
+                bar.advance(await _send(blob, file, name, versions.get(name, ""), uploaded))
 
             await _at_once([file for file in files if file.name not in LAST], send)
             for file in (file for file in files if file.name in LAST):
                 await send(file)
-    uploaded.etag = next((uploaded.etags[n] for n in reversed(uploaded.digests) if n in uploaded.etags), "")
-    uploaded.others = tuple(sorted(name for name in {*contents} - {*uploaded.digests} if not ignored(name)))
     return uploaded
 
 
@@ -120,21 +76,15 @@ def _warn_of_data(folder: Path, files: int, size: int) -> None:
         )
 
 
-async def _send(
-    blob: "BlobClient", file: Path, name: str, same: _Content | None, version: str, uploaded: Uploaded
-) -> int:
-    """Send a file in place of this version, unless its content is known there; returns its size."""
+async def _send(blob: "BlobClient", file: Path, name: str, version: str, uploaded: Uploaded) -> int:
+    """Send a file in place of this version; returns its size."""
     status = await asyncio.to_thread(file.stat)
     with await asyncio.to_thread(_opened, file) as data:
         uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
-        content = _Content(data.seek(0, SEEK_END), await asyncio.to_thread(_md5, data))
-        if content == same:
-            return content.size
+        size, md5 = data.seek(0, SEEK_END), await asyncio.to_thread(_md5, data)
         with sending(file, None if isinstance(data, BytesIO) else status):
-            etag = await replace_blob(blob, data, content.size, content.md5, version)
-    uploaded.number += 1
-    uploaded.etags[name] = etag
-    return content.size
+            uploaded.etags[name] = await replace_blob(blob, data, size, md5, version)
+    return size
 
 
 def _opened(file: Path) -> BytesIO | BufferedReader:
@@ -158,26 +108,10 @@ async def _at_once(files: Sequence[Path], send: Callable[[Path], Awaitable[None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _remove_envelope(
-    container: "ContainerClient", target: str, contents: dict[str, _Held], uploaded: Uploaded
-) -> None:
-    """Delete the slipway.json of an earlier upload, which would set this job's dependencies and receivers."""
-    from azure.core.exceptions import ResourceNotFoundError
-
-    name = f"{target}/{ENVELOPE_FILE}"
-    if name in uploaded.digests or contents.pop(name, None) is None:
-        return
-    with suppress(ResourceNotFoundError):
-        await container.delete_blob(name)
-    say(f"deleted {uploaded.container}/{name} of an earlier upload, which this folder does not have")
-
-
-async def _contents(container: "ContainerClient", prefix: str) -> dict[str, _Held]:
-    """Each blob that is a file; no bytes as the MD5 of one without."""
+async def _versions(container: "ContainerClient", prefix: str) -> dict[str, str]:
+    """The version of each blob that is a file."""
     return {
-        blob.name: _Held(
-            _Content(blob.size, bytes(blob.content_settings.content_md5 or b"")), version_of(blob.etag)
-        )
+        blob.name: version_of(blob.etag)
         async for blob in container.list_blobs(name_starts_with=prefix, include=["metadata"])
         if not is_folder(blob.metadata)
     }

@@ -13,14 +13,14 @@ from typing import Any
 from tests.acceptance.door import Door
 
 ROOT = Path(__file__).resolve().parents[3]
+#: The commands that write to storage themselves, and so read settings.
+SETTINGS = ("drop", "enqueue", "rerun", "explain")
 #: The program itself, for what a signal ends.
 PROGRAM = (sys.executable, "-m", "slipway.main")
 
 
-async def slipway(
-    door: Door, cwd: Path, *words: str, by_settings: bool = False
-) -> tuple[int | None, str, str]:
-    command = await started(door, cwd, *words, program=door.slipway, by_settings=by_settings)
+async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, str]:
+    command = await started(door, cwd, *words, program=door.slipway)
     out, err = await command.communicate()
     return command.returncode, out.decode(), err.decode()
 
@@ -31,13 +31,11 @@ async def started(
     *words: str,
     program: Sequence[str] = PROGRAM,
     stdin: int = asyncio.subprocess.DEVNULL,
-    by_settings: bool = False,
 ) -> asyncio.subprocess.Process:
     settings = cwd / "local.settings.json"
     settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
-    (cwd / "url").write_text(door.stack.host_url)  # as `slipway up` leaves it beside its settings
-    address = () if by_settings else ("--url", door.stack.host_url)
-    output = (*address, "--key", door.key, "--settings", str(settings))
+    output: tuple[str, ...] = ("--url", door.stack.host_url, "--key", door.key)
+    output += ("--settings", str(settings)) if words[0] in SETTINGS else ()
     return await asyncio.create_subprocess_exec(
         *(*program, words[0], *output, *words[1:]),
         cwd=cwd,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.commands.person import ROOT, json_of, slipway, started
+from tests.acceptance.commands.person import ROOT, json_of, slipway
 from tests.acceptance.door import Door, shell, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -150,48 +148,6 @@ async def test_a_drop_without_an_api_says_how_to_find_its_job(door: Door, tmp_pa
     assert "no answer from http://127.0.0.1:9" in err
     assert "find it: slipway jobs --source drop" in err
     assert (await door.ended(name=folder.name))["state"] == "succeeded"
-
-
-@pytest.mark.thorough
-async def test_a_run_leaves_the_folder_alone_that_another_has_just_filled(door: Door, tmp_path: Path) -> None:
-    name = unique("twins")
-    for who in ("one", "two"):
-        (tmp_path / who).mkdir()
-        (tmp_path / who / f"{name}.py").write_text(f"print('{who}')\n")
-    first = await started(door, tmp_path / "one", "run", f"{name}.py")
-    assert first.stderr is not None
-    while b"uploaded" not in await first.stderr.readline():
-        pass
-    first.send_signal(signal.SIGSTOP)  # its job begins meanwhile, or does not
-
-    code, _, err = await slipway(door, tmp_path / "two", "run", f"{name}.py")
-    first.send_signal(signal.SIGCONT)
-    out, _ = await first.communicate()
-
-    assert code == 1
-    assert f"another upload into scripts/{name}/ is under way" in err
-    assert (first.returncode, out) == (0, b"one\n")
-    hidden = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=f"{name}/.")
-    assert [blob async for blob in hidden] == []
-
-
-@pytest.mark.thorough
-async def test_two_runs_into_one_folder_at_once_never_follow_each_others_job(
-    door: Door, tmp_path: Path
-) -> None:
-    name = unique("twins")
-    for who in ("one", "two"):
-        (tmp_path / who).mkdir()
-        (tmp_path / who / f"{name}.py").write_text(f"print('{who}')\n")
-
-    runs = await asyncio.gather(
-        *(slipway(door, tmp_path / who, "run", f"{name}.py") for who in ("one", "two"))
-    )
-
-    outputs = {who: out for who, (code, out, _) in zip(("one", "two"), runs, strict=True) if code == 0}
-    assert all(out == f"{who}\n" for who, out in outputs.items())
-    refused = [err for code, _, err in runs if code != 0]
-    assert all("--name" in err or "another upload" in err for err in refused), refused
 
 
 async def test_a_drop_is_followed_with_the_id_of_its_job(door: Door, tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ class Person:
     async def slipway(self, *words: str, asks_app: bool = True) -> tuple[int | None, str, str]:
         """The exit code of a command, and what it printed."""
         address = ("--url", self.app.url, "--key", self.door.key) if asks_app else ()
+        settings = () if words[0] == "run" else ("--settings", str(self.settings))
         command = await asyncio.create_subprocess_exec(
-            *(*self.door.slipway, *words, "--settings", str(self.settings), *address),
+            *(*self.door.slipway, *words, *settings, *address),
             cwd=self.folder,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -126,7 +127,7 @@ async def test_run_and_data_do_everything_once(door: Door, tmp_path: Path) -> No
         )
         fetched = await someone.slipway("data", "get", "data.csv", "--to", "back", asks_app=False)
         listed = await someone.slipway("data", "ls", asks_app=False)
-        job = await AsyncClient(someone.app.url, door.key).run(other, settings=someone.settings)
+        job = await AsyncClient(someone.app.url, door.key).run(other)
         assert (await job.result()).state == "succeeded"
 
     assert (ran[0], "here" in ran[1]) == (0, True), ran

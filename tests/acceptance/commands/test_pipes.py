@@ -75,6 +75,7 @@ RUN = ("run", "drop")
 FAIL = ("events test", "logout")
 #: Those that are not run here, and what tries them.
 EXEMPT = {
+    "code": "it needs a job that brought its code: tests/acceptance/test_run.py",
     "up": "it runs until Ctrl-C: tests/acceptance/test_up.py",
     "demo": "it brings up a stack of its own: tests/acceptance/test_demo.py",
     "prices": "it asks Azure: tests/unit/slipway/commands/test_prices.py",

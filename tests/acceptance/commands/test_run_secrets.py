@@ -34,9 +34,7 @@ async def test_secrets_reach_the_script_and_nothing_else(
     assert (command.returncode, out) == (0, f"[{len(HIDDEN)}, {len(PASSWORD)}] 3\n"), err
     assert "***" in err
     scripts = door.blobs.get_container_client("scripts")
-    assert [one async for one in scripts.list_blob_names(name_starts_with=f"{name}/")] == [
-        f"{name}/{name}.py"
-    ]
+    assert [one async for one in scripts.list_blob_names(name_starts_with=f"{name}/")] == []
     (job,) = await door.jobs(name=name)
     receipt = await door.blobs.get_blob_client("runs", job["receipt"].partition("/")[2]).download_blob()
     shown = [err, json.dumps(job), (await receipt.readall()).decode()]

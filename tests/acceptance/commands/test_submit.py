@@ -29,29 +29,31 @@ async def uploaded(door: Door, folder: Path) -> list[str]:
     return [name async for name in names if "/." not in name]
 
 
-async def test_a_job_json_beside_its_script_is_submitted_as_its_folder_is_dropped(
-    door: Door, tmp_path: Path
-) -> None:
+async def test_a_job_json_beside_its_script_is_submitted_with_its_folder(door: Door, tmp_path: Path) -> None:
     folder = folder_with_a_script(tmp_path)
 
     code, out, err = await slipway(door, tmp_path, "submit", str(folder / "job.json"))
+
     assert code == 0, err
     (job,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
     record = await door.ended(id=job)
-    assert (record["state"], record["door"], record["name"]) == ("succeeded", "drop", folder.name)
+    assert (record["state"], record["door"], record["name"]) == ("succeeded", "http", folder.name)
     async with door.http.get(f"/api/jobs/{job}/log") as answer:
         assert await answer.text() == "here\n"
+    assert await uploaded(door, folder) == []
 
-    _, first, _ = await slipway(door, tmp_path, "submit", "--json", str(folder / "job.json"))
-    submitted = json.loads(first)
-    await door.ended(id=submitted["jobs"][0]["id"])
-    _, second, _ = await slipway(door, tmp_path, "drop", "--json", str(folder))
-    dropped = json.loads(second)
-    assert [answer.pop("jobs")[0]["name"] for answer in (submitted, dropped)] == [folder.name] * 2
-    assert submitted == dropped
-    jobs = [await door.ended(id=job["id"]) for job in await door.jobs(name=folder.name)]
-    assert len({json.dumps(one["drop"]["files"][0]["sha256"]) for one in jobs}) == 1
-    assert len(jobs) == 3
+
+async def test_a_message_takes_a_folder_as_its_code(door: Door, tmp_path: Path) -> None:
+    folder = folder_with_a_script(tmp_path)
+    message = {"name": folder.name, "spec": shell("python3 main.py")}
+    (tmp_path / "message.json").write_text(json.dumps(message))
+
+    code, out, err = await slipway(door, tmp_path, "submit", "--code", str(folder), "message.json")
+
+    assert code == 0, err
+    job = await door.ended(id=out.split()[0])
+    async with door.http.get(f"/api/jobs/{job['id']}/log") as answer:
+        assert (job["state"], await answer.text()) == ("succeeded", "here\n")
 
 
 @pytest.mark.thorough
@@ -70,10 +72,9 @@ async def test_a_job_that_is_submitted_from_its_folder_waits_for_another(door: D
 
 
 async def test_a_folder_that_can_begin_no_job_is_not_uploaded(door: Door, tmp_path: Path) -> None:
-    for command in ("drop", "run"):
-        await no_script(door, tmp_path, command)
-    for command in ("drop", "submit"):
-        await no_such_cluster(door, tmp_path, command)
+    await no_script(door, tmp_path, "drop")
+    for command, words in (("drop", "nothing was uploaded"), ("submit", "not valid")):
+        await no_such_cluster(door, tmp_path, command, words)
 
     sweep = tmp_path / unique("sweep")
     sweep.mkdir()
@@ -103,14 +104,14 @@ async def no_script(door: Door, tmp_path: Path, command: str) -> None:
     assert await uploaded(door, folder) == []
 
 
-async def no_such_cluster(door: Door, tmp_path: Path, command: str) -> None:
+async def no_such_cluster(door: Door, tmp_path: Path, command: str, words: str) -> None:
     folder = folder_with_a_script(tmp_path)
     (folder / "slipway.json").write_text('{"cluster": "nowhere"}')
     path = folder / "job.json" if command == "submit" else folder
 
     code, _, err = await slipway(door, tmp_path, command, str(path))
 
-    assert (code, "nothing was uploaded" in err, "nowhere" in err) == (1, True, True), err
+    assert (code, words in err, "nowhere" in err) == (1, True, True), err
     assert await uploaded(door, folder) == []
 
 

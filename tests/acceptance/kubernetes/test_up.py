@@ -23,7 +23,6 @@ async def test_a_job_runs_as_a_pod_and_its_log_and_files_are_here(slipway: Slipw
             "run",
             str(job),
             f"--url={running.url}",
-            f"--settings={running.settings}",
             "--to",
             str(tmp_path / "files"),
         )

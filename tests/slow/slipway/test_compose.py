@@ -11,7 +11,7 @@ ARGUMENTS = (f"${ROOT}/a b/$HOME", f"${{{ROOT}}}s", f"${ROOT}", "$1;ls", f"it's 
 
 def test_the_variables_of_a_job_are_replaced_in_arguments_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "show.sh").write_text('printf "%s\\n" "$@"\n')
-    document = compose("show.sh", "d", Choices(arguments=ARGUMENTS), "$AZ_BATCHAI_MOUNT_ROOT/logs")
+    document = compose("show.sh", Choices(arguments=ARGUMENTS), "$AZ_BATCHAI_MOUNT_ROOT/logs")
     line = document["properties"]["customToolkitSettings"]["commandLine"]
 
     shown = subprocess.run(

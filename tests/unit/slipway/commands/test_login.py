@@ -155,7 +155,7 @@ def test_no_upload_goes_to_the_local_stack_for_a_profile_of_another_place(
     write_profiles(file, Profiles().with_profile("prod", Profile("http://127.0.0.1:9")))
 
     for command in (
-        *(["drop", str(local)], ["enqueue", str(message)], ["run", str(local)]),
+        *(["drop", str(local)], ["enqueue", str(message)]),
         *(["setup"], ["rerun", "runs/digits/receipt.json"]),
     ):
         result = CliRunner().invoke(app, command)

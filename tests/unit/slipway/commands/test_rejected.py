@@ -13,7 +13,7 @@ from slipway.commands import jobs
 from slipway.commands.job_commands import app
 from slipway.commands.listing import View, lines
 from slipway.commands.output.command import app as output
-from slipway.commands.running.run import report_rejection
+from slipway.commands.running.follow import report_rejection
 from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"

@@ -50,8 +50,12 @@ async def sending(folder: Path, storage: Storage) -> tuple[bool, Sequence[int]]:
     async def no_wait(_: float) -> None:
         return None
 
-    with archive_of(walk(folder)) as archive, patience(Patience(sleep=no_wait, tell=lambda _: None)):
-        async with answering(as_slipway(storage.answer), largest=1 << 26) as url, service(url) as api:
+    with patience(Patience(sleep=no_wait, tell=lambda _: None)):
+        async with (
+            archive_of(walk(folder)) as archive,
+            answering(as_slipway(storage.answer), largest=1 << 26) as url,
+            service(url) as api,
+        ):
             return await send(api, archive, steps.append), steps
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slipway.client.files.save import MARK
-from slipway.client.snapshot.pack import archive_of, pack
+from slipway.client.snapshot.pack import pack
 from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.failure import Failure
 from tests.names import TREE
@@ -25,10 +25,11 @@ def put(folder: Path, *names: str, text: str = "1") -> None:
 
 
 def unpacked(tree: Tree) -> dict[str, tarfile.TarInfo]:
-    with archive_of(tree) as archive:
-        archive.file.seek(0)
-        with tarfile.open(fileobj=archive.file) as tar:
-            return {one.name: one for one in tar}
+    out = io.BytesIO()
+    pack(tree, out)
+    out.seek(0)
+    with tarfile.open(fileobj=out) as tar:
+        return {one.name: one for one in tar}
 
 
 def test_each_name_that_people_give_to_a_file_arrives(tmp_path: Path) -> None:
@@ -54,8 +55,7 @@ def test_the_bytes_depend_on_what_is_in_the_folder_and_on_nothing_else(tmp_path:
     digests = set[str]()
 
     for folder in ("one", "other"):
-        with archive_of(walk(tmp_path / folder)) as archive:
-            digests.add(archive.packed.sha256)
+        digests.add(pack(walk(tmp_path / folder), io.BytesIO()).sha256)
 
     assert len(digests) == 1
 

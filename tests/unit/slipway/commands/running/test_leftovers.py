@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.settings import Settings
-from slipway.commands.running.begin import _leftovers as first_of
 from slipway.commands.running.drop import _begun, _is_job_of, _leftovers
 from slipway.commands.running.upload import Uploaded
 from slipway.commands.waiting import outlook
@@ -69,18 +68,3 @@ async def test_a_job_json_that_lay_there_is_named() -> None:
     (line,) = _leftovers(plans, upload)
     assert line.startswith("scripts/d/job.json, which the job needs, an earlier upload or a job left there")
     assert "deleted" not in line
-
-
-def test_the_first_files_that_a_run_sees_as_well_are_named() -> None:
-    names = [f"first/{name}" for name in ("a.csv", "b\x1b.csv", "c/d.csv", "e.csv", "f.csv")]
-
-    assert first_of("first/", names) == "a.csv, b\\x1b.csv, c/d.csv, 2 more"
-    assert first_of("first/", names[:1]) == "a.csv"
-
-
-def test_of_those_the_envelope_is_named_first_and_no_file_of_another_job_below() -> None:
-    names = [f"first/{name}" for name in ("a.csv", "second/job.json", "second/train.py", "slipway.json")]
-
-    assert first_of("first/", names) == "slipway.json, a.csv"
-    assert first_of("first/", ["first/second/job.json"]) == ""
-    assert first_of("first/", ["first/job.json", "first/a.csv"]) == "job.json, a.csv"

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from slipway.commands.running.run import _cancel
+from slipway.commands.running.follow import cancel
 from slipway.failure import Failure
 from slipway.main import app
 from tests.doubles.server import answering, as_slipway
@@ -30,7 +30,7 @@ async def test_a_job_that_ended_before_the_answer_is_not_called_cancelled(
         return web.json_response({"id": "j_1", "state": state})
 
     async with answering(as_slipway(answer)) as url:
-        assert await _cancel("j_1", url, "") == cancelled
+        assert await cancel("j_1", url, "") == cancelled
 
     assert capsys.readouterr().err == f"slipway: {message}\n"
 

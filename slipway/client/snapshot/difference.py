@@ -1,0 +1,79 @@
+"""What differs between the code of a job and a folder: names, and the lines of texts."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from shared.snapshots.listing import Entry, Unreadable, members
+from slipway.client.snapshot.unpack import LIMIT
+from slipway.client.snapshot.walk import File, Tree
+from slipway.failure import Failure
+
+#: Bytes of a file whose lines are compared.
+_TEXT = 1 << 18
+
+
+@dataclass
+class Difference:
+    """The names of files, seen from the job: what the folder changed, added and removed; lines by name."""
+
+    changed: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the folder is what the job runs."""
+        return not (self.changed or self.added or self.removed)
+
+
+def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
+    """Compare an archive with a folder. Raises Failure."""
+    result, files = Difference(), {file.name: file for file in tree.files}
+    others = {**tree.links, **{f"{name}/": "" for name in tree.empty}}
+    try:
+        for entry, data in members(archive, limit):
+            if entry.name in files:
+                _compare(entry, data, files.pop(entry.name), result)
+            elif (entry.link or entry.name.endswith("/")) and entry.name in others:
+                if others.pop(entry.name) != entry.link:
+                    result.changed.append(entry.name)
+            else:
+                result.removed.append(entry.name)
+    except Unreadable as error:
+        raise Failure(f"the code cannot be read: {error}") from None
+    result.added = sorted([*files, *others])
+    return result
+
+
+def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference) -> None:
+    try:
+        with file.path.open("rb") as opened:
+            if entry.size > _TEXT or file.size > _TEXT:
+                same = entry.size == file.size and all(part == opened.read(len(part)) for part in data)
+                before = after = b""
+            else:
+                before, after = b"".join(data), opened.read(_TEXT)
+                same = before == after
+    except OSError as error:
+        raise Failure(f"{file.path} cannot be read: {error.strerror}") from None
+    if same and not entry.link and entry.executable == file.executable:
+        return
+    result.changed.append(entry.name)
+    if lines := _lines(before, after, entry.name):
+        result.lines[entry.name] = lines
+
+
+def _lines(before: bytes, after: bytes, name: str) -> list[str]:
+    """The lines that differ; none for what is not a text."""
+    if b"\0" in before + after:
+        return []
+    try:
+        old, new = (text.decode().splitlines() for text in (before, after))
+    except UnicodeDecodeError:
+        return []
+    return list(difflib.unified_diff(old, new, f"job/{name}", f"folder/{name}", lineterm=""))

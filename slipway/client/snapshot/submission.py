@@ -1,0 +1,94 @@
+"""One submission of a message with its code: however often it is sent, it is one job, or one sweep."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.jobspec import is_bare_job
+from slipway.client.calls.keys import new_key
+from slipway.client.refusal import Absent
+from slipway.client.service import Service
+from slipway.client.snapshot.pack import Archive, archive_of
+from slipway.client.snapshot.send import send
+from slipway.client.snapshot.walk import Tree, walk
+from slipway.client.snapshot.words import say_words
+from slipway.failure import Failure
+from slipway.screen import say
+
+#: How often code is sent that the deployment does not have, although it had it a moment ago.
+_TRIES = 3
+#: The member of a message that names its code, and that of a sweep.
+CODE, SWEEP = "code", "sweep"
+
+
+class Submission:
+    """A message, by a key of its own."""
+
+    def __init__(self, message: Mapping[str, Any], name: str, file: str, key: str = "") -> None:
+        """`name` is that of a job whose message has none; a refusal names the places in `file`."""
+        self._message, self._name, self._file = message, name, file
+        self._key, self._document = key or new_key(), b""
+        self.is_sweep = message.get(SWEEP) is not None
+
+    @property
+    def is_posted(self) -> bool:
+        """Whether it may have arrived."""
+        return bool(self._document)
+
+    async def send(
+        self,
+        api: Service,
+        archive: Archive,
+        at: str = "",
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> Mapping[str, Any]:
+        """Send the code, then the message; the answer. Raises Failure."""
+        document = with_code(self._message, archive, at)
+        for remaining in reversed(range(_TRIES)):
+            if not await send(api, archive, advance):
+                say("the deployment has this code already")
+            self._document = document
+            try:
+                return await self.post(api)
+            except Absent:  # it was deleted meanwhile
+                if not remaining:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def post(self, api: Service) -> Mapping[str, Any]:
+        """Send the message once more, by the same key: the same job. Raises Failure."""
+        if not self._document:
+            raise Failure("the job was not submitted, so there is none")
+        post = api.submit_sweep if self.is_sweep else api.submit
+        answer: Mapping[str, Any] = await post(self._document, self._key, self._file, self._name)
+        return answer
+
+
+async def submit_folder(
+    api: Service, document: Mapping[str, Any], folder: Path, name: str = "", file: str = "", key: str = ""
+) -> Mapping[str, Any]:
+    """Submit a job.json, or an envelope with one, with a folder as its code. Raises Failure."""
+    message = {"spec": document} if is_bare_job(document) else document
+    if CODE in message:
+        raise Failure("the document names its code already; leave it out, or the folder")
+    tree = await asyncio.to_thread(_members, folder)
+    async with archive_of(tree) as archive:
+        await say_words(tree, archive.packed)
+        return await Submission(message, name, file or "the document", key).send(api, archive)
+
+
+def _members(folder: Path) -> Tree:
+    if not folder.is_dir():
+        raise Failure(f"{folder} is not a folder; name the one that is the code of the job")
+    return walk(folder)
+
+
+def with_code(message: Mapping[str, Any], archive: Archive, at: str = "") -> bytes:
+    """The message with the archive as its code, to be unpacked there, by default as the working directory."""
+    packed = archive.packed
+    code = {"sha256": packed.sha256, "files": packed.files} | ({"at": at} if at else {})
+    return json.dumps({**message, CODE: code}).encode()

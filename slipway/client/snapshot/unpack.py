@@ -1,0 +1,89 @@
+"""Writes an archive into a new directory.
+
+It may come from anyone, so nothing of it is written outside, and no link leads out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from shared.core.visible import escaped
+from shared.snapshots.listing import Entry, Unreadable, members
+from slipway.client.files.names import impossible
+from slipway.failure import Failure
+
+#: The most bytes that an archive may unpack to here.
+LIMIT = 4 << 30
+
+
+class Unpacked(NamedTuple):
+    """How many files were written, and what was not, with the reasons."""
+
+    files: int
+    skipped: dict[str, str]
+
+
+def unpack(archive: BinaryIO, to: Path, limit: int = LIMIT) -> Unpacked:
+    """Write the files of an archive. Raises Failure for a directory with something in it."""
+    to.mkdir(parents=True, exist_ok=True)
+    if any(to.iterdir()):
+        raise Failure(f"{to} is not empty; name a new directory with --to")
+    files, links, skipped = 0, list[Entry](), dict[str, str]()
+    try:
+        for entry, data in members(archive, limit):
+            if reason := _flaw(entry.name):
+                skipped[entry.name] = reason
+            elif entry.link:
+                links.append(entry)
+            else:
+                files += not entry.name.endswith("/")
+                _write(to / entry.name, entry, data)
+    except Unreadable as error:
+        raise Failure(f"the code cannot be unpacked: {error}") from None
+    except OSError as error:
+        raise Failure(f"{to} cannot be written: {error.strerror}") from None
+    for link in links:  # at the end, so that no file is written through one
+        reason = _linked(to, link)
+        files += not reason
+        skipped |= {link.name: reason} if reason else {}
+    return Unpacked(files, skipped)
+
+
+def _write(path: Path, entry: Entry, data: Iterator[bytes]) -> None:
+    if entry.name.endswith("/"):
+        path.mkdir(parents=True, exist_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777 if entry.executable else 0o666)
+    with closing(os.fdopen(descriptor, "wb")) as file:
+        for part in data:
+            file.write(part)
+
+
+def _flaw(name: str) -> str:
+    """Why there cannot be a file of that name here; "" if there can."""
+    if name.startswith("/"):
+        return "its name leads out of the folder"
+    return next(filter(None, map(impossible, name.removesuffix("/").split("/"))), "")
+
+
+def _linked(to: Path, link: Entry) -> str:
+    """Make a link to what is in the directory; returns why not, or ""."""
+    place, target = to / link.name, link.link
+    levels = target.split("/")
+    climbs = next((count for count, level in enumerate(levels) if level != ".."), len(levels))
+    inside = climbs <= link.name.count("/") and ".." not in levels[climbs:]
+    if not target or target.startswith("/") or not inside:
+        return "it is a link that leads out of the folder"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if Path(os.path.realpath(place.parent)) != Path(os.path.realpath(to)) / Path(link.name).parent:
+            return "it is below another link"
+        place.symlink_to(target)
+    except OSError as error:
+        return f"the link to {escaped(target)} cannot be made: {error.strerror}"
+    return ""

@@ -1,0 +1,96 @@
+"""A message with its code: one upload, one job, however often it is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from slipway.aio import AsyncClient
+from slipway.client.refusal import Absent
+from slipway.failure import Failure
+from tests.unit.slipway.client.snapshot.deployment import Deployment
+
+JOB = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "python train.py --lr {lr}"}}}
+SENDS = ["POST /api/snapshots", "PUT ", "POST /api/jobs"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text("print(1)\n")
+    return tmp_path
+
+
+async def test_a_folder_is_sent_in_four_requests_and_in_three_if_it_is_known(folder: Path) -> None:
+    deployment = Deployment()
+
+    async with deployment.serving() as url:
+        first = await AsyncClient(url).run(folder, "--lr", "1", name="digits")
+        asked, deployment.calls = deployment.calls, []
+        second = await AsyncClient(url).run(folder)
+
+    assert (first.id, second.id) == ("j_1", "j_2")
+    assert asked == ["GET /api/settings", *SENDS]
+    assert deployment.calls == ["GET /api/settings", SENDS[0], SENDS[2]]
+    ((digest, archive),) = deployment.blobs.items()
+    assert digest == hashlib.sha256(archive).hexdigest()
+    message = next(iter(deployment.messages.values()))
+    assert message["code"] == {"sha256": digest, "files": 1}
+    settings = {"pythonScriptFilePath": "train.py", "commandLineArgs": "--lr 1"}
+    assert message["spec"]["properties"]["pyTorchSettings"] == settings
+    assert deployment.names[0] == "digits"
+
+
+async def test_an_edit_between_two_runs_makes_two_archives(folder: Path) -> None:
+    deployment = Deployment()
+
+    async with deployment.serving() as url:
+        await AsyncClient(url).run(folder)
+        (folder / "train.py").write_text("print(2)\n")
+        await AsyncClient(url).run(folder)
+
+    first, second = (message["code"]["sha256"] for message in deployment.messages.values())
+    assert {first, second} == {*deployment.blobs}
+    assert first != second
+
+
+async def test_code_that_was_deleted_meanwhile_is_sent_again_and_makes_one_job(folder: Path) -> None:
+    deployment = Deployment()
+    deployment.losses = 1
+
+    async with deployment.serving() as url:
+        await AsyncClient(url).submit(JOB, code=folder, idempotency_key="mine")
+
+    assert deployment.calls == [*SENDS, *SENDS]
+    assert [*deployment.messages] == ["mine"]
+
+
+async def test_code_that_is_always_deleted_is_named(folder: Path) -> None:
+    deployment = Deployment()
+    deployment.losses = 99
+
+    async with deployment.serving() as url:
+        with pytest.raises(Absent, match="there is no code here; send the code again"):
+            await AsyncClient(url).submit(JOB, code=folder)
+
+
+async def test_a_document_and_a_sweep_of_ones_own_take_a_folder(folder: Path) -> None:
+    deployment = Deployment()
+
+    async with deployment.serving() as url:
+        sweep = await AsyncClient(url).submit_sweep({"sweep": {"lr": [1, 2]}, "spec": JOB}, code=folder)
+        job = await AsyncClient(url).submit(JOB, code=folder)
+
+    assert (sweep.id, job.id) == (f"s_{'a' * 23}2", "j_2")
+    assert all(message["spec"] == JOB for message in deployment.messages.values())
+    assert deployment.calls.count("PUT ") == 1
+
+
+async def test_what_is_not_a_folder_or_names_its_code_already_is_refused(folder: Path) -> None:
+    client = AsyncClient("http://127.0.0.1:9")
+
+    with pytest.raises(Failure, match=r"train\.py is not a folder"):
+        await client.submit(JOB, code=folder / "train.py")
+    with pytest.raises(Failure, match="names its code already"):
+        await client.submit({"spec": JOB, "code": {}}, code=folder)

@@ -1,0 +1,98 @@
+"""An archive in a directory of this machine: what is in it stays in the directory."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from slipway.client.snapshot.pack import pack
+from slipway.client.snapshot.unpack import unpack
+from slipway.client.snapshot.walk import walk
+from slipway.failure import Failure
+from tests.unit.slipway.client.snapshot.test_walk import put
+
+
+def archive(*members: tuple[str, str]) -> io.BytesIO:
+    """A tar of these names; each is a file with that text, or a link if the text begins with an arrow."""
+    out = io.BytesIO()
+    with tarfile.TarFile(fileobj=out, mode="w") as tar:
+        for name, text in members:
+            member = tarfile.TarInfo(name)
+            if text.startswith("->"):
+                member.type, member.linkname = tarfile.SYMTYPE, text.removeprefix("->")
+                tar.addfile(member)
+            else:
+                member.size = len(text)
+                tar.addfile(member, io.BytesIO(text.encode()))
+    out.seek(0)
+    return out
+
+
+def test_a_folder_comes_back_as_it_was_sent(tmp_path: Path) -> None:
+    folder, to, out = tmp_path / "folder", tmp_path / "to/new", io.BytesIO()
+    put(folder, "train.py", "data/a.csv", "run.sh", ".config/x")
+    (folder / "run.sh").chmod(0o755)
+    (folder / "empty").mkdir()
+    (folder / "link").symlink_to("data/a.csv")
+    (folder / "data/up").symlink_to("..")
+    first = pack(walk(folder), out)
+    out.seek(0)
+
+    assert unpack(out, to) == (6, {})
+
+    assert pack(walk(to), io.BytesIO()) == first
+    assert os.access(to / "run.sh", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("../up.py", "1"),
+        ("/etc/absolute.py", "1"),
+        ("a/../../up.py", "1"),
+        ("a//b", "1"),
+        ("a\nb", "1"),
+        ("link", "->../outside"),
+        ("link", "->/etc/passwd"),
+        ("link", "->a/../../outside"),
+        ("a/link", "->../../outside"),
+    ],
+)
+def test_what_leads_out_of_the_directory_is_left_out(tmp_path: Path, name: str, text: str) -> None:
+    to = tmp_path / "deep/to"
+
+    unpacked = unpack(archive((name, text), ("train.py", "1")), to)
+
+    assert (unpacked.files, set(unpacked.skipped)) == (1, {name})
+    assert [path.name for path in tmp_path.rglob("*") if not path.is_dir()] == ["train.py"]
+
+
+def test_no_link_is_made_and_no_file_written_through_another_link(tmp_path: Path) -> None:
+    hostile = archive(("here", "->."), ("here/out", "->../x"), ("p/q", "->.."), ("p/q/out", "->../../x"))
+
+    unpacked = unpack(hostile, tmp_path / "to")
+
+    assert unpacked.skipped == {"here/out": "it is below another link", "p/q/out": "it is below another link"}
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    put(tmp_path, "mine.py")
+
+    with pytest.raises(Failure, match="is not empty"):
+        unpack(archive(("train.py", "1")), tmp_path)
+
+
+@pytest.mark.parametrize("members", [[("a", "1"), ("a", "2")], [("a", "1"), ("a/b", "2")]])
+def test_two_members_of_one_name_are_refused(tmp_path: Path, members: list[tuple[str, str]]) -> None:
+    with pytest.raises(Failure, match="cannot be written"):
+        unpack(archive(*members), tmp_path / "to")
+
+
+def test_more_bytes_than_the_limit_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="unpacks to more bytes"):
+        unpack(archive(("a", "1" * 100_000)), tmp_path / "to", limit=1000)

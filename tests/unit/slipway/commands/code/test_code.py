@@ -1,0 +1,108 @@
+"""`slipway code`: what it shows, compares and writes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from slipway.client.snapshot.pack import pack
+from slipway.client.snapshot.walk import walk
+from slipway.commands.code.code import run
+from slipway.failure import Failure
+from tests.doubles.server import answering, as_slipway
+from tests.unit.slipway.client.snapshot.test_walk import put
+
+JOB = "j_" + "a" * 24
+
+
+class Job:
+    """A job whose code is a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        put(folder, "train.py", "data.csv")
+        out = io.BytesIO()
+        packed = pack(walk(folder), out)
+        self.stored, self.sha256, self.files = out.getvalue(), packed.sha256, packed.files
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path != f"/api/jobs/{JOB}/code":
+            return web.Response(body=self.stored)
+        assert "x-functions-key" in request.headers
+        entries = [
+            {"name": "run.sh", "bytes": 9, "executable": True},
+            {"name": "a", "bytes": 0, "link": "b\x1b"},
+        ]
+        code = {"sha256": self.sha256, "bytes": len(self.stored), "files": self.files, "at": "work"}
+        url = f"{request.url.origin()}/snapshots/x?sig=secret"
+        more = {
+            "origin": "upload",
+            "entries": entries,
+            "more": True,
+            "url": url,
+            "expires": "2030-01-01T00:00:00Z",
+        }
+        return web.json_response({**code, **more})
+
+
+async def code(job: Job, **options: object) -> int:
+    defaults = {"as_list": False, "diff": None, "to": None, "as_json": False}
+    async with answering(as_slipway(job.answer)) as url:
+        return await asyncio.to_thread(run, JOB, url, "key", **{**defaults, **options})  # type: ignore[arg-type]
+
+
+async def test_it_is_shown_without_the_address_that_reads_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Job(tmp_path)
+
+    await code(job)
+    await code(job, as_list=True)
+    text = capsys.readouterr().out
+    await code(job, as_json=True)
+    shown = capsys.readouterr().out
+
+    assert text.splitlines() == [
+        f"2 files, {len(job.stored)} bytes, in the working directory of the job",
+        f"sha256 {job.sha256}",
+        "   9 bytes  run.sh*",
+        "   0 bytes  a -> b\\x1b",
+        "and more, which are not listed; write all of them into a directory: --to DIR",
+    ]
+    assert json.loads(shown)["sha256"] == job.sha256
+    assert "secret" not in text + shown
+
+
+async def test_it_is_written_into_a_directory_and_compared_with_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, to = Job(tmp_path / "folder"), tmp_path / "to"
+
+    assert await code(job, to=to) == 0
+    assert await code(job, diff=to) == 0
+    (to / "train.py").write_text("2")
+    assert await code(job, diff=to) == 1
+
+    assert (to / "data.csv").read_text() == "1"
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:2] == [f"wrote 2 files into {to}", "the folder is what the job runs"]
+    assert (shown[2], shown[-2:]) == ("changed train.py", ["-1", "+2"])
+
+
+async def test_other_bytes_than_the_job_recorded_are_not_used(tmp_path: Path) -> None:
+    job = Job(tmp_path / "folder")
+    job.stored = job.stored[:-1] + b"x"
+
+    with pytest.raises(Failure, match="not the code that the job recorded"):
+        await code(job, to=tmp_path / "to")
+
+    assert not (tmp_path / "to").exists()
+
+
+async def test_one_thing_is_done_at_a_time(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="give one of --list, --diff and --to"):
+        await code(Job(tmp_path / "folder"), as_list=True, to=tmp_path / "to")
