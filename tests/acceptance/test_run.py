@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway import AsyncClient
 from tests.acceptance.commands.person import json_of, slipway, started
 from tests.acceptance.door import Door, unique
 
@@ -36,6 +37,7 @@ FOLDER = {
     "features/__init__.py": "NAME = 'features'\n",
     "tool.sh": "#!/bin/sh\necho tool\n",
     "data/numbers.csv": "1,2",
+    "prepare.py": "raise SystemExit('another script')\n",
     ".config": "x",
     ".env": "TOKEN=x",
 }
@@ -146,8 +148,9 @@ async def test_a_sweep_of_ones_own_folder_runs_the_code_that_was_sent(door: Door
 
     assert code == 0, err
     sweep = out.split()[0]
-    jobs = [await door.ended(id=job["id"]) for job in (await door.jobs(sweep=sweep))]
-    logs = {await printed(door, tmp_path, job["id"]) for job in jobs}
+    running = await AsyncClient(door.stack.host_url, door.key).sweep(sweep)
+    await running.wait()
+    logs = {await printed(door, tmp_path, job.id) for job in await running.jobs()}
     assert logs == {"sent ['--lr', '0.1']\n", "sent ['--lr', '0.3']\n"}
 
 
