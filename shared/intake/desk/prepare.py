@@ -152,9 +152,7 @@ def _refusals(ports: Ports, request: Request, prepared: Prepared, cluster: Clust
 
 
 def _received(source: Source | None, problems: Sequence[Problem]) -> str:
-    if source is None or len(source.data) > _MOST_RECEIVED:
-        return ""
-    return source.masked(problems)
+    return "" if source is None or len(source.data) > _MOST_RECEIVED else source.masked(problems)
 
 
 def _checked(

@@ -11,7 +11,7 @@ from slipway.options import LOCAL, Json, Key, Url
 app = typer.Typer()
 
 
-@app.command()
+@app.command(short_help="Show, compare or fetch the code that a job runs.")
 def code(
     job: Annotated[str, typer.Argument(help="a job: its id, the beginning of it, its name, or last")],
     as_list: Annotated[bool, typer.Option("--list", help="list its files")] = False,

@@ -22,6 +22,27 @@ from slipway.options import (
 
 app = typer.Typer()
 
+Nodes = Annotated[
+    int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
+]
+Gpus = Annotated[
+    int | None,
+    typer.Option(min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"),
+]
+Script = Annotated[
+    str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")
+]
+Sweep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE,VALUE", help="a job for each value; {NAME} in an argument is replaced"),
+]
+Parallel = Annotated[
+    int | None, typer.Option(min=1, help="jobs of the sweep at once  [default: all of them]")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="show files, job.json and what would happen; send nothing")
+]
+
 
 @app.command(short_help="Send a script or a folder, follow its job, and download its output.")
 def run(
@@ -29,19 +50,12 @@ def run(
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
     ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
-    ] = None,
+    nodes: Nodes = None,
     image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
     env: Env = None,
     secret: Secrets = None,
     cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
-    gpus: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"
-        ),
-    ] = None,
+    gpus: Gpus = None,
     after: After = None,
     after_failure: AfterFailure = None,
     name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
@@ -50,21 +64,10 @@ def run(
     ] = None,
     detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
     save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
-    script: Annotated[
-        str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")
-    ] = "",
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,VALUE", help="a job for each value; {NAME} in an argument is replaced"
-        ),
-    ] = None,
-    parallel: Annotated[
-        int | None, typer.Option(min=1, help="jobs of the sweep at once  [default: all of them]")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="show files, job.json and what would happen; send nothing")
-    ] = False,
+    script: Script = "",
+    sweep: Sweep = None,
+    parallel: Parallel = None,
+    dry_run: DryRun = False,
     as_json: JsonLines = False,
     url: Url = LOCAL,
     key: Key = "",

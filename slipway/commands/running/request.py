@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.jobspec import Source, has_errors, redact, report
 from slipway.client.snapshot.choose import choose
@@ -153,12 +153,19 @@ def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
     return members
 
 
-def _parameter(text: str) -> tuple[str, list[Any]]:
+class _Parameter(NamedTuple):
+    """A parameter of a sweep, and its values."""
+
+    name: str
+    values: list[Any]
+
+
+def _parameter(text: str) -> _Parameter:
     """A parameter of a sweep and its values. Raises Failure."""
     name, equals, values = text.partition("=")
     if not name or not equals or not values:
         raise Failure(f"--sweep {text}: write NAME=VALUE,VALUE, such as lr=0.1,0.3")
-    return name, [_value(value) for value in values.split(",")]
+    return _Parameter(name, [_value(value) for value in values.split(",")])
 
 
 def _value(text: str) -> Any:

@@ -44,7 +44,7 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
         check_directory(options.to)
     with endings() as ending:
         try:
-            answer = asyncio.run(_sent(path, options, url, key, submissions, dry=dry))
+            answer = asyncio.run(_send(path, options, url, key, submissions, dry=dry))
         except KeyboardInterrupt:
             return _interrupted(submissions, url, key, report, ending)
         if dry:
@@ -63,10 +63,10 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
 
 async def submitted(path: Path, options: Options, url: str, key: str, once: str = "") -> Mapping[str, Any]:
     """Send a script or a folder; what became of it. `once` is its idempotency key. Raises Failure."""
-    return await _sent(path, options, url, key, [], once=once)
+    return await _send(path, options, url, key, [], once=once)
 
 
-async def _sent(
+async def _send(
     path: Path,
     options: Options,
     url: str,

@@ -35,6 +35,7 @@ LINES = {
     "download": f"download {ID} --to out",
     "log": f"log {ID}",
     "cat": f"cat {ID} stderr.txt",
+    "code": f"code {ID} --list",
     "metrics": f"metrics {ID}",
     "events list": f"events list {ID}",
     "events redeliver": "events redeliver evt_1",

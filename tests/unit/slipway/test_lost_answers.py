@@ -77,7 +77,7 @@ _LOCAL = "changes nothing but files of this machine"
 OTHERS = {
     **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _LOCAL),
     **dict.fromkeys(("demo", "emulate batch", "up"), "starts programs of this machine"),
-    **dict.fromkeys(("data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
+    **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
     "preempt": "tests/unit/slipway/commands/test_preempt.py",
     "prices": "reads the price list of Azure",

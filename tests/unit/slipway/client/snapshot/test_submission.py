@@ -27,11 +27,11 @@ async def test_a_folder_is_sent_in_four_requests_and_in_three_if_it_is_known(fol
 
     async with deployment.serving() as url:
         first = await AsyncClient(url).run(folder, "--lr", "1", name="digits")
-        asked, deployment.calls = deployment.calls, []
+        calls, deployment.calls = deployment.calls, []
         second = await AsyncClient(url).run(folder)
 
     assert (first.id, second.id) == ("j_1", "j_2")
-    assert asked == ["GET /api/settings", *SENDS]
+    assert calls == ["GET /api/settings", *SENDS]
     assert deployment.calls == ["GET /api/settings", SENDS[0], SENDS[2]]
     ((digest, archive),) = deployment.blobs.items()
     assert digest == hashlib.sha256(archive).hexdigest()
