@@ -73,7 +73,7 @@ async def test_a_job_that_is_submitted_from_its_folder_waits_for_another(door: D
 
 async def test_a_folder_that_can_begin_no_job_is_not_uploaded(door: Door, tmp_path: Path) -> None:
     await no_script(door, tmp_path, "drop")
-    for command, words in (("drop", "nothing was uploaded"), ("submit", "not valid")):
+    for command, words in (("drop", "nothing was uploaded"), ("submit", "was not submitted")):
         await no_such_cluster(door, tmp_path, command, words)
 
     sweep = tmp_path / unique("sweep")

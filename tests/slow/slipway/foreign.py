@@ -66,6 +66,17 @@ _ANSWERS: Mapping[str, Any] = {
             for name in ("stderr.txt", "stdout-0.txt", f"stdout-{HOSTILE}.txt", "x")
         ]
     },
+    "/code": {
+        "sha256": "x",
+        "bytes": 9,
+        "files": 1,
+        "at": "x",
+        "origin": "upload",
+        "entries": [{"name": "x", "bytes": 9}, {"name": "y", "bytes": 9, "link": "x"}],
+        "more": False,
+        "url": "https://x",
+        "expires": _AT,
+    },
     "/metrics": {
         "series": [_SERIES, {**_SERIES, "name": "other"}],
         "restarted": True,
