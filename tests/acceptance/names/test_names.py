@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from typer.main import get_command
 
+import function_app  # noqa: F401 - its modules declare the operations
 from functions.openapi.elements import OPERATIONS as API
 from slipway.main import app
 from tests.acceptance.commands.person import slipway
@@ -31,6 +32,7 @@ OTHERS = {
     "enqueue": "a message on this disk",
     "rerun": "a receipt on this disk",
     "init": "a folder on this disk",
+    "code": "a folder to compare with, or a new directory: tests/unit/slipway/client/snapshot/test_unpack.py",
     "drop": "a folder to send: tests/acceptance/commands/test_drop.py",
     "data put": "files to send: tests/contract/test_data.py",
     "data ls": "files of people: tests/contract/test_data.py",
