@@ -179,7 +179,6 @@ def _checked(
         clusters={name: one.id for name, one in ports.engines.clusters.items()},
         accounts=ports.account_keys.keys() or None,
         storage_suffix=defaults.storage_suffix,
-        code_at=request.code.at if request.code else None,
         limits=limits_of(ports.policy.limits, request),
         code_at=code.at if (code := request.code or request.envelope.code) else None,
     )
