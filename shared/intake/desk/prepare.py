@@ -152,7 +152,9 @@ def _refusals(ports: Ports, request: Request, prepared: Prepared, cluster: Clust
 
 
 def _received(source: Source | None, problems: Sequence[Problem]) -> str:
-    return "" if source is None or len(source.data) > _MOST_RECEIVED else source.masked(problems)
+    if source is None or len(source.data) > _MOST_RECEIVED:
+        return ""
+    return source.masked(problems)
 
 
 def _checked(
