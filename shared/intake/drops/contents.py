@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from shared.core.ports import IN_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
-from shared.intake.drops.folder import JOB_FILE, ignored, parent
+from shared.intake.drops.folder import JOB_FILE, PAGES_BELOW, ignored, parent
 from shared.intake.drops.plan import Plans
 from shared.jobspec import quote
 
 _DIGITS = 64
 _EVER = datetime.min.replace(tzinfo=UTC)
-#: How many files a warning names, and pages of the list of the folders below that are read for it.
-_NAMED, _PAGES = 3, 5
+#: How many files a warning names.
+_NAMED = 3
 
 
 async def walk(drops: Drops, prefix: str, *, deep: bool = True) -> AsyncIterator[Blob]:
@@ -109,7 +109,7 @@ async def with_cold(ports: Ports, folder: str, plans: Plans, files: Files) -> Pl
 async def _cold_below(drops: Drops, folder: str) -> list[Blob]:
     """Those in the folders below, without the ones that are drops of their own."""
     cold, own, after = list[Blob](), list[str](), ""
-    for _ in range(_PAGES):
+    for _ in range(PAGES_BELOW):
         page = await drops.page(folder, after=after)
         below = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
         own += [parent(blob.name) for blob in below if blob.name.endswith(f"/{JOB_FILE}")]

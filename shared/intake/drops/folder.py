@@ -20,6 +20,8 @@ ENVELOPE_FILE = "slipway.json"
 #: How many levels up a template is searched for.
 _LEVELS = 8
 _ANY_SCRIPT = "*.py"
+#: Pages of the list of all folders below one that are read at most.
+PAGES_BELOW = 5
 
 
 async def plans(ports: Ports, folder: str, blobs: Sequence[Blob], *, deeper: bool = False) -> Plans:
@@ -49,7 +51,7 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile,
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document)
     if pattern is not None and parent(job.blob.name) == folder:
-        return _beside_template(job.blob, blobs, pattern, deeper=deeper)
+        return await _beside_template(ports.drops, job.blob, blobs, pattern, deeper=deeper)
     if pattern is not None:
         above = await _script_above(ports, folder, job.blob.name, pattern)
         if above is not None:
@@ -119,17 +121,33 @@ def _of_template(
     return Plans(tuple(runs), decided=Decided(job.blob, rivals[0]) if rivals else None)
 
 
-def _beside_template(template: Blob, blobs: Sequence[Blob], pattern: str, *, deeper: bool) -> Plans:
+async def _is_used(drops: Drops, folder: str, pattern: str) -> bool:
+    """Whether a folder below has a script for a template; so it is said where they are too many to tell."""
+    after = ""
+    for _ in range(PAGES_BELOW):
+        page = await drops.page(folder, after=after)
+        below = [blob.name for blob in page.blobs if "/" in blob.name[len(folder) :]]
+        scripts = (name for name in below if fnmatch.fnmatchcase(PurePosixPath(name).name, pattern))
+        if not all(map(ignored, scripts)):
+            return True
+        if not (after := page.next):
+            return False
+    return True
+
+
+async def _beside_template(
+    drops: Drops, template: Blob, blobs: Sequence[Blob], pattern: str, *, deeper: bool
+) -> Plans:
     """A template never runs itself: why the files beside it do not run, and where they would.
 
-    What does not match is a helper where folders below use the template; elsewhere it may be the script.
+    What does not match is a helper where a folder below has a script; elsewhere it may be the script.
     """
     names = [PurePosixPath(blob.name).name for blob in blobs if blob.name != template.name]
     names = [name for name in names if name != ENVELOPE_FILE]
     if scripts := [name for name in names if fnmatch.fnmatchcase(name, pattern)]:
         place = f"{parent(template.name)}{PurePosixPath(scripts[0]).stem}/{scripts[0]}"
         remedy = f"put the script into a folder below, for example {place}"
-    elif names and not deeper:
+    elif names and not (deeper and await _is_used(drops, parent(template.name), pattern)):
         remedy = f"give the script a name that matches {pattern!r}, and put it into a folder below"
     else:
         return Plans()

@@ -181,16 +181,19 @@ async def test_the_inventory_says_it_where_no_event_came_and_takes_it_back(world
     assert "digits/waiting.json" not in world.drops.answers
 
 
+@pytest.mark.parametrize("data", [(), ("x.csv",)])
 @pytest.mark.parametrize("name", ["train.sh", "Train.PY", "main.py"])
 async def test_a_script_that_its_template_does_not_ask_for_is_said_until_the_cause_is_gone(
-    world: World, name: str
+    world: World, name: str, data: tuple[str, ...]
 ) -> None:
     world.drops.upload(
         "digits/job.json", TEMPLATE.replace(b"<SLIPWAY_SCRIPT>", b"<SLIPWAY_SCRIPT:train*.py>")
     )
     world.drops.upload(f"digits/{name}", b"print(1)")
+    for file in data:
+        world.drops.upload(f"digits/data/{file}", b"1,2")
     world.pass_time(120)
-    assert (await inventory(world.ports)).waiting == 1
+    assert (await inventory(world.ports)).waiting == 1 + len(data)
     note = json.loads(world.drops.answers["digits/waiting.json"])
     assert note["message"].startswith(f"{name} does not run: ")
     assert "'train*.py'" in note["message"]

@@ -263,6 +263,26 @@ async def test_what_a_template_does_not_ask_for_may_lie_beside_one_that_folders_
     assert await dropped.plans("a/") == Plans()
 
 
+@pytest.mark.parametrize(
+    ("below", "uses"),
+    [
+        ({}, False),
+        ({"a/data/x.csv": b"", "a/data/deep/notes.txt": b""}, False),
+        ({"a/data/__pycache__/train.py": b"", "a/.git/train.py": b""}, False),
+        ({"a/data/x.csv": b"", "a/data/deep/train.py": b""}, True),
+        ({f"a/data/{number}": b"" for number in range(5 * 3 - 2)}, False),
+        ({f"a/data/{number}": b"" for number in range(5 * 3 - 1)}, True),  # the rest of the list is not read
+    ],
+)
+async def test_folders_below_use_a_template_only_where_a_script_is_in_them(
+    dropped: Dropped, below: dict[str, bytes], uses: bool
+) -> None:
+    dropped.drops.most = 3
+    dropped.put(**{"a/job.json": template("<SLIPWAY_SCRIPT:train*.py>"), "a/main.py": b""}, **below)
+    plans = await dropped.plans("a/")
+    assert (plans.waits.startswith("main.py does not run: "), plans.of_template) == (not uses, not uses)
+
+
 async def test_a_template_at_the_top_names_a_folder_too(dropped: Dropped) -> None:
     dropped.put(**{"job.json": template(), "train.py": b""})
     assert "for example train/train.py, or" in (await dropped.plans("")).waits
