@@ -106,7 +106,8 @@ class _Host:
         self._functions = {f.name: f for f in functions}
         self._errors = errors
         self._disabled = frozenset(f.name for f in functions if is_disabled(f.name, options.settings))
-        self._http = HttpTriggers(self._enabled("httpTrigger"), self._environment, options.keys)
+        http = self._functions_of("httpTrigger")
+        self._http = HttpTriggers(http, self._environment, options.keys, self._disabled)
         self._blobs = BlobTriggers(self._functions_of("blobTrigger"), self._environment)
         self._timers: dict[str, Timer] = {}
         self._drains: list[Any] = []

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
-from azure.storage.blob.aio import BlobClient
 from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
@@ -164,7 +163,7 @@ class BlobTriggers:
         result = await self._environment.invoker.run(
             function,
             {function.trigger["name"]: Data("bytes", content)},
-            _metadata(blob, container, name, properties, parameters),
+            metadata_of_blob(blob.url, container, name, properties, parameters),
             reason=f"blob {container}/{name}",
         )
         return result.ok
@@ -184,20 +183,19 @@ def pattern_of(function: Function, settings: Mapping[str, str]) -> BlobPattern:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def _metadata(
-    blob: BlobClient, container: str, name: str, properties: BlobProperties, parameters: dict[str, str]
+def metadata_of_blob(
+    url: str, container: str, name: str, properties: BlobProperties, parameters: dict[str, str]
 ) -> dict[str, Data]:
+    """What the function gets beside the content: some properties, by the names of .NET, without ETag."""
     details: dict[str, Any] = {
-        "ETag": properties.etag,
         "ContentLength": properties.size,
-        "Length": properties.size,
         "ContentType": properties.content_settings.content_type,
         "LastModified": _iso(properties.last_modified),
         "CreatedOn": _iso(properties.creation_time),
     }
     return {name: Data("string", value) for name, value in parameters.items()} | {
         "BlobTrigger": Data("string", f"{container}/{name}"),
-        "Uri": Data("string", blob.url.partition("?")[0]),
+        "Uri": Data("string", url.partition("?")[0]),
         "Properties": Data("json", json.dumps(details)),
         "Metadata": Data("json", json.dumps(properties.metadata or {})),
     }

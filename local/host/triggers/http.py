@@ -35,12 +35,15 @@ class Endpoint:
 class HttpTriggers:
     """Finds the function for a request and sends its response."""
 
-    def __init__(self, functions: Sequence[Function], environment: Environment, keys: Keys) -> None:
+    def __init__(
+        self, functions: Sequence[Function], environment: Environment, keys: Keys, disabled: frozenset[str]
+    ) -> None:
         self.prefix = environment.host.extensions.http.route_prefix.strip("/")
         # Azure's host looks through them in this order, and takes the first that fits.
         self._endpoints = [endpoint_of(f) for f in sorted(functions, key=lambda f: f.name.lower())]
         self._environment = environment
         self._keys = keys
+        self._disabled = disabled
 
     def template(self, function: Function) -> str:
         """The path of a function, with its parameters, for people."""
@@ -48,7 +51,12 @@ class HttpTriggers:
         return "/" + "/".join(part for part in (self.prefix, str(route).strip("/")) if part)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer a request for a function; 404 if there is none, also where only its method differs."""
+        """Answer a request for a function; 404 if there is none, also where only its method differs.
+
+        The master key runs a disabled one, as in Azure.
+        """
+        if _is_preflight(request):
+            return web.Response(status=204)
         try:
             target = target_of(request.raw_path)
         except BadTarget:
@@ -59,6 +67,8 @@ class HttpTriggers:
         if chosen is None:
             return web.Response(status=404)
         endpoint, values = chosen
+        if endpoint.function.name in self._disabled and not self._keys.is_master(request):
+            return web.Response(status=404)
         if not self._keys.admits(request, endpoint.level):
             return web.Response(status=401)
         return await self._run(endpoint, values, request, target)
@@ -108,6 +118,12 @@ def endpoint_of(function: Function) -> Endpoint:
         raise SettingsError(f"function {function.name}: {error}") from error
     methods = frozenset(str(m).upper() for m in trigger.get("methods") or ())
     return Endpoint(function, route, methods, str(trigger.get("authLevel") or "function").lower())
+
+
+def _is_preflight(request: web.Request) -> bool:
+    """Whether a browser asks if a page may send a request; an answer that does not say so is a no."""
+    is_asked = "Origin" in request.headers and "Access-Control-Request-Method" in request.headers
+    return request.method == "OPTIONS" and is_asked
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -35,10 +35,5 @@ class Schedule:
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Parse either form; raises ValueError."""
-    if " " in text.strip():
-        return Schedule(parse_ncrontab(text))
-    interval = parse_timespan(text)
-    if interval <= timedelta(0):
-        raise ValueError(f"the interval {text!r} must be longer than zero")
-    return Schedule(interval)
+    """Parse either form; raises ValueError. An interval of zero fires without a pause, as in Azure."""
+    return Schedule(parse_ncrontab(text) if " " in text.strip() else parse_timespan(text))

@@ -41,6 +41,16 @@ async def test_a_request_finds_its_function_or_404(host: Host, method: str, path
     assert await host.status(method, path) == status
 
 
+@pytest.mark.parametrize("path", ["/api/items/7", "/api/echo", "/api/nothing"])
+async def test_a_page_that_asks_whether_it_may_call_gets_no_leave(host: Host, path: str) -> None:
+    """The preflight request of a browser; the answer without its headers is a refusal."""
+    headers = {"Origin": host.url, "Access-Control-Request-Method": "GET"}
+    async with host.http.options(f"{host.url}{path}", headers=headers) as response:
+        assert response.status == 204
+        assert not [name for name in response.headers if name.startswith("Access-Control-")]
+    assert await host.status("OPTIONS", "/api/nothing", headers={"Origin": host.url}) == 404
+
+
 async def test_bytes_and_cookies_come_back_as_they_were(host: Host) -> None:
     async with host.http.post(f"{host.url}/api/echo", data=b"\x00\xff{}") as response:
         assert response.status == 201
@@ -102,6 +112,7 @@ async def test_only_functions_that_are_not_http_run_by_hand(host: Host) -> None:
 
 async def test_keys_open_what_their_level_allows(storage: Storage) -> None:
     keys = {"LOCAL_HOST_FUNCTION_KEY": "of-functions", "LOCAL_HOST_MASTER_KEY": "of-all"}
+    keys["LOCAL_HOST_BLOBS_KEY"] = "of-events"
     env = environment_of(storage, **keys, **{"AzureFunctionsWebHost__hostid": "with-keys"})
 
     async with running(ANY_RUNTIME, storage, arguments=["--enable-auth"], environment=env) as host:
@@ -119,4 +130,15 @@ async def test_keys_open_what_their_level_allows(storage: Storage) -> None:
         assert await status("/api/settings/FAN_QUEUE", "of-all") == 200
         assert await status("/admin/functions") == 401
         assert await status("/admin/functions", "of-all") == 200
+        assert await status("/admin/functions", "of-events") == 401
+        assert await status("/api/echo", "of-events", method="POST") == 401
+        events = "/runtime/webhooks/blobs?functionName=Host.Functions.announced"
+        for key, code in (
+            ("", 401),
+            ("wrong", 401),
+            ("of-functions", 403),
+            ("of-events", 400),
+            ("of-all", 400),
+        ):
+            assert await status(f"{events}&code={key}", method="POST") == code
         assert not [line for line in host.process.recent if "of-functions" in line or "of-all" in line]

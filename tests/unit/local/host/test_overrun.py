@@ -6,6 +6,8 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from local.host.times import Times
 from local.host.triggers.schedule import parse_schedule
 from local.host.triggers.timer import Timer
@@ -45,14 +47,14 @@ class _World:
     async def release(self) -> None: ...
 
 
-async def test_a_timer_that_is_late_runs_back_to_back() -> None:
+@pytest.mark.parametrize("text", ["*/2 * * * * *", "00:00:00"])
+async def test_a_timer_that_is_late_runs_back_to_back(text: str) -> None:
     world = _World()
     environment = SimpleNamespace(id="host", times=Times(), invoker=world)
     trigger = {"type": "timerTrigger", "name": "timer", "direction": "in", "useMonitor": False}
     function = Function(id="1", name="sweep", bindings=(trigger,))
-    every_two_seconds = parse_schedule("*/2 * * * * *")
 
-    timer = Timer(function, every_two_seconds, cast(Any, environment), cast(Any, world), world.clock)
+    timer = Timer(function, parse_schedule(text), cast(Any, environment), cast(Any, world), world.clock)
     running = asyncio.create_task(timer.run())
     await world.enough.wait()
     running.cancel()
