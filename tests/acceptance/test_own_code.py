@@ -1,0 +1,120 @@
+"""Through the front door, on every local cluster: the accepted code runs, whatever becomes of its folder.
+
+The folder is edited as soon as its jobs have been accepted: another archive of it is sent, and its files in
+the drop container are written anew. A cluster that is added to the registry is tried as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from local.clusters.registry import CLUSTERS, USUAL
+from local.kubernetes import find_programs
+from local.slurm import missing_programs
+from local.stack import Options, stack
+from tests.acceptance.conftest import KEY, provisioned
+from tests.acceptance.door import Door, eventually, shell
+from tests.breadth import size
+from tests.doubles.archives import COMMAND, FOLDER, PRINTED, digest, file, packed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_EDITED = (file("train.py", "print('edited')\n"), file("run.sh", "#!/bin/sh\necho edited\n", executable=True))
+_LACKING: Mapping[str, Callable[[], Any]] = {
+    "slurm": missing_programs,
+    "kubernetes": lambda: find_programs().missing_programs(),
+}
+_PLACES = ("work", "scripts/digits")
+_COMMAND = f'cd "$SLIPWAY_CODE" && {COMMAND}'
+#: Nodes and command of a job: of one node, of several, and one that succeeds at its second attempt, for which
+#: a quick run does not wait.
+_ALL = ((1, _COMMAND), (2, _COMMAND), (1, f'[ "$SLIPWAY_ATTEMPT" = 2 ] || exit 3; {_COMMAND}'))
+_SHAPES = _ALL[: size(len(_ALL), 2)]
+
+
+@pytest_asyncio.fixture(
+    scope="module",
+    loop_scope="session",
+    params=[one if one == USUAL else pytest.param(one, marks=pytest.mark.thorough) for one in CLUSTERS],
+)
+async def own_door(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Door]:
+    """The front door of a stack with that cluster."""
+    if CLUSTERS[request.param].needs_programs and (lacking := _LACKING[request.param]()):
+        pytest.skip(f"{', '.join(lacking)} not found: run `make install-{request.param}`")
+    options = Options(
+        data=tmp_path_factory.mktemp(request.param),
+        in_memory=True,
+        cluster=request.param,
+        overrides={
+            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "LOCAL_HOST_FUNCTION_KEY": KEY,
+            "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
+        },
+        host_arguments=("--enable-auth",),
+    )
+    async with stack(options, provisioned) as running, Door(running, KEY) as opened:
+        yield opened
+
+
+async def test_every_job_runs_the_code_that_was_accepted_with_it(own_door: Door) -> None:
+    code = await _sent(own_door, packed(*FOLDER))
+    ids = [one for at in _PLACES for one in await _submitted(own_door, {**code, "at": at})]
+    await _sent(own_door, packed(*_EDITED))
+    for entry in _EDITED:
+        await own_door.drop(f"digits/{entry.name}", entry.content)
+
+    ended = [await own_door.ended(id=one) for one in ids]
+    for job in (ended[0], ended[-1]):
+        again = await _accepted(own_door, f"jobs/{job['id']}/rerun", await _receipt(own_door, job["receipt"]))
+        ended.append(await own_door.ended(id=again["id"]))
+
+    assert [job["state"] for job in ended] == ["succeeded"] * len(ended), ended
+    logs = [(await own_door.call("GET", f"jobs/{job['id']}/log"))[1]["text"] for job in ended]
+    assert logs == [PRINTED] * len(ended)
+
+
+async def _submitted(door: Door, code: dict[str, Any]) -> list[str]:
+    """The ids of the jobs of all shapes with that code, and of those of a sweep."""
+    preparation = {"commandLine": '"$SLIPWAY_CODE/run.sh" | grep -x ran'}
+    ids = []
+    for nodes, command in _SHAPES:
+        spec = shell(command, nodeCount=nodes, jobPreparation=preparation)
+        message = {"spec": spec, "code": code, "retry": {"user": 1}}
+        ids.append((await _accepted(door, "jobs", message))["id"])
+    sweep = {"spec": shell(f"[ {{lr}} -gt 0 ] && {_COMMAND}"), "sweep": {"lr": [1, 2]}, "code": code}
+    name = (await _accepted(door, "sweeps", sweep))["sweepId"]
+    members: list[dict[str, Any]] = []
+    while len(members) < 2:
+        members = (await door.call("GET", f"jobs?sweep={name}"))[1]["jobs"]
+    return [*ids, *(one["id"] for one in members)]
+
+
+async def _sent(door: Door, archive: bytes) -> dict[str, Any]:
+    """Send an archive as a client does; how a message names it."""
+    name = digest(archive)
+    answer = await _accepted(door, "snapshots", {"sha256": name, "bytes": len(archive)})
+    if not answer["known"]:
+        headers = {"x-ms-blob-type": "BlockBlob", "If-None-Match": "*"}
+        async with (
+            aiohttp.ClientSession() as http,
+            http.put(answer["upload"], data=archive, headers=headers) as stored,
+        ):
+            assert stored.status == 201
+    return {"sha256": name}
+
+
+async def _receipt(door: Door, path: str) -> bytes:
+    return await eventually(lambda: door.answer(path.removeprefix("runs/")), "the receipt")
+
+
+async def _accepted(door: Door, way: str, message: Any) -> dict[str, Any]:
+    status, answer, _ = await door.call("POST", way, message)
+    assert status in (200, 202), answer
+    return answer
