@@ -77,6 +77,8 @@ class Observation(NamedTuple):
     ended: datetime | None = None
     #: whether the cluster ended it before any of it ran, for example because a node did not boot
     unstarted: bool = False
+    #: whether its node found other bytes in storage than the code that was accepted, and ran nothing
+    is_other_code: bool = False
     #: why a queued attempt waits; None if no reason is known
     why: Why | None = None
     #: the engine's own name for it, "" if unknown: any text, kept in the record for people

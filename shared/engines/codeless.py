@@ -13,11 +13,12 @@ EXPIRED, DELETED, DIFFERENT, HOSTILE, FAILED = 244, 245, 246, 247, 248
 
 
 class Codeless(NamedTuple):
-    """The reason, in words as well, and whether another attempt costs no retry."""
+    """The reason, also in words; whether another attempt costs no retry; whether storage has other bytes."""
 
     reason: Reason
     text: str
     is_unstarted: bool = False
+    is_other: bool = False
 
     def ended(self, end: Observation, text: str = "") -> Observation:
         """The end of such a job. `text`: what its node said."""
@@ -28,6 +29,7 @@ class Codeless(NamedTuple):
             message=text or self.text,
             exit_code=exit_code,
             unstarted=self.is_unstarted,
+            is_other_code=self.is_other,
         )
 
 
@@ -35,7 +37,9 @@ class Codeless(NamedTuple):
 CODELESS: Mapping[int, Codeless] = {
     EXPIRED: Codeless(Reason.INFRASTRUCTURE, "the address of its code is no longer valid", True),
     DELETED: Codeless(Reason.PREPARATION, "its code was deleted"),
-    DIFFERENT: Codeless(Reason.INFRASTRUCTURE, "what storage has is not the code that was accepted"),
+    DIFFERENT: Codeless(
+        Reason.INFRASTRUCTURE, "what storage has is not the code that was accepted", is_other=True
+    ),
     HOSTILE: Codeless(Reason.PREPARATION, "the archive of its code cannot be unpacked"),
     FAILED: Codeless(Reason.INFRASTRUCTURE, "its code could not be brought to a node"),
 }

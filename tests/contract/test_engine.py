@@ -504,6 +504,7 @@ async def test_a_job_without_its_accepted_code_never_runs_and_says_why(
     end = await rig.until(order.target, lambda observation: observation.state.terminal)
 
     assert (end.state, end.reason, end.unstarted) == (JobState.FAILED, reason, is_unstarted), end
+    assert end.is_other_code is (lacking == "different")
     assert await _both_ways(rig, order.target) == (end, end)
     assert text in end.message
     assert "canary" not in end.message

@@ -9,17 +9,15 @@ NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 
 class End(Exception):
     """The run is over: exit code, reason, and a sentence. `final`: no other run of the attempt may follow."""
 
-    def __init__(
-        self, code: int, reason: str, message: str, final: bool = True, is_unstarted: bool = False
-    ) -> None:
+    def __init__(self, code: int, reason: str, message: str, final: bool = True, mark: str = "") -> None:
         super().__init__(message)
         self.code, self.reason, self.message, self.final = code, reason, message, final
-        self._is_unstarted = is_unstarted
+        self._mark = mark
 
     def fields(self) -> Dict[str, Any]:
-        """What the record of the run says of it. `unstarted`: nothing ran, so that another costs no retry."""
+        """What the record of the run says of it. `mark`: another member, which is then true."""
         fields = {"state": "ended", "reason": self.reason, "message": self.message, "final": self.final}
-        return dict(fields, code=self.code, **({"unstarted": True} if self._is_unstarted else {}))
+        return dict(fields, code=self.code, **({self._mark: True} if self._mark else {}))
 
 
 def asked_end() -> End:

@@ -9,14 +9,15 @@ from shared.engines.node.processes import Failed, run_all
 
 #: The file in which a node's program explains why it could not mount, and how many bytes of it are kept.
 REASONS, LONGEST = "mounting.txt", 1000
-#: The same for the job's code; its first word is one of `code.py`. The code of the end, and its reason.
+#: The same for the code of the job, with a first word of `code.py`: the code of the end, its reason, and a mark
+#: in the record: another attempt costs no retry, or storage has other bytes.
 CODE_REASONS = "code.txt"
 CODE_ENDS = {
-    "expired": (NOT_READY, "infrastructure"),
-    "deleted": (NOT_PREPARED, "preparation"),
-    "different": (NOT_READY, "infrastructure"),
-    "hostile": (NOT_PREPARED, "preparation"),
-    "failed": (NOT_READY, "infrastructure"),
+    "expired": (NOT_READY, "infrastructure", "unstarted"),
+    "deleted": (NOT_PREPARED, "preparation", ""),
+    "different": (NOT_READY, "infrastructure", "otherCode"),
+    "hostile": (NOT_PREPARED, "preparation", ""),
+    "failed": (NOT_READY, "infrastructure", ""),
 }
 
 
@@ -57,4 +58,5 @@ def bring_code(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], No
         parts = (line.partition(": ") for line in text.splitlines())
         word, reason = next(((one, rest) for one, _, rest in parts if one in CODE_ENDS), ("failed", ""))
         reason = reason[:LONGEST] or "its code could not be brought to a node"
-        raise End(*CODE_ENDS[word], reason, is_unstarted=word == "expired") from None
+        code, kind, mark = CODE_ENDS[word]
+        raise End(code, kind, reason, mark=mark) from None

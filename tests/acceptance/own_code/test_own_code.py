@@ -1,4 +1,4 @@
-"""Through the front door, on every local cluster: the accepted code runs, whatever becomes of its folder.
+"""Through the front door, on every local cluster: the accepted code runs, also after edits of its folder.
 
 The folder is edited as soon as its jobs have been accepted: another archive of it is sent, and its files in
 the drop container are written anew. A cluster that is added to the registry is tried as well.
@@ -64,9 +64,9 @@ async def own_door(
 
 
 async def test_every_job_runs_the_code_that_was_accepted_with_it(own_door: Door) -> None:
-    code = await _sent(own_door, packed(*FOLDER))
+    code = await _upload(own_door, packed(*FOLDER))
     ids = [one for at in _PLACES for one in await _submitted(own_door, {**code, "at": at})]
-    await _sent(own_door, packed(*_EDITED))
+    await _upload(own_door, packed(*_EDITED))
     for entry in _EDITED:
         await own_door.drop(f"digits/{entry.name}", entry.content)
 
@@ -96,7 +96,7 @@ async def _submitted(door: Door, code: dict[str, Any]) -> list[str]:
     return [*ids, *(one["id"] for one in members)]
 
 
-async def _sent(door: Door, archive: bytes) -> dict[str, Any]:
+async def _upload(door: Door, archive: bytes) -> dict[str, Any]:
     """Send an archive as a client does; how a message names it."""
     name = digest(archive)
     answer = await _accepted(door, "snapshots", {"sha256": name, "bytes": len(archive)})

@@ -1,0 +1,34 @@
+"""other_code: an archive whose bytes do not have its digest is deleted, so that it can be sent again.
+
+No job runs it, since each node compares. But its name is taken, and each client that has the true bytes would
+be answered that they are known. The word of a node deletes nothing: the app reads the archive itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+
+from shared.core.engine import Observation
+from shared.core.job import Job, Reason
+from shared.core.ports import Ports
+
+log = logging.getLogger(__name__)
+
+_REMOVED = "what storage had was not the code that was accepted, and has been deleted: send the job again"
+
+
+async def without_other_code(ports: Ports, job: Job, observation: Observation) -> Observation:
+    """The end of an attempt whose node found other bytes; final once they have been deleted."""
+    if job.code is None or not observation.is_other_code:
+        return observation
+    blob, digest = job.code.blob, hashlib.sha256()
+    etags = [one.etag async for one in ports.snapshots.listed() if one.blob == blob]
+    async for part in ports.snapshots.read(blob):
+        digest.update(part)
+    if not etags or digest.hexdigest() == job.code.sha256:
+        return observation
+    log.error("the archive %s has other bytes than its name says", blob, extra={"job": job.id})
+    if not await ports.snapshots.delete(blob, etags[0]):
+        return observation
+    return observation._replace(reason=Reason.PREPARATION, message=_REMOVED)
