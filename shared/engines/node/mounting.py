@@ -9,8 +9,8 @@ from shared.engines.node.processes import Failed, run_all
 
 #: The file in which a node's program explains why it could not mount, and how many bytes of it are kept.
 REASONS, LONGEST = "mounting.txt", 1000
-#: The same for the code of the job, with a first word of `code.py`: the code of the end, its reason, and a mark
-#: in the record: another attempt costs no retry, or storage has other bytes.
+#: The same for the code of the job, with a first word of `code.py`: the code of the end, its reason, and a
+#: mark in the record: another attempt costs no retry, or storage has other bytes.
 CODE_REASONS = "code.txt"
 CODE_ENDS = {
     "expired": (NOT_READY, "infrastructure", "unstarted"),
