@@ -15,7 +15,7 @@ from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
 from shared.core.job import Reason
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
-from shared.engines.launch.plan import bringing
+from shared.engines.launch.plan import bringing_in_brief
 
 #: The variable with the place of the code, and the secret with its address.
 PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
@@ -84,7 +84,7 @@ def _preparation(source: CodeSource, own: str) -> str:
         address=ADDRESS,
         place=PLACE,
         rest=shlex.quote(rest),
-        program=shlex.quote(bringing()),
+        program=shlex.quote(bringing_in_brief()),
         sha256=source.sha256,
         preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
         expired=EXPIRED,

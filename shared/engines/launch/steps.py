@@ -81,19 +81,22 @@ class Steps:
         ]
 
     def code(self, program: str) -> list[Step]:
-        """The step in which every node gets the job's code; none without one."""
+        """The step in which every node gets the job's code; none without one.
+
+        The program leaves out what the job's author chose; in the plan these names would take much space.
+        """
         source = self.site.code
         if source is None:
             return []
         if self.site.unpacked:
             start = (*self._spread_to_all(), *self.site.placing)
-            step = self._without_chosen(self._step(start, "", ("code.txt", "code.txt")))
+            step = self._step(start, "", ("code.txt", "code.txt"))
             return [step | {"literal": {"SLIPWAY_UNPACKED": self.site.unpacked}}]
         start = ("python3", "-I", "-c", program)
         step = self._step((*self._spread_to_all(is_fed=True), *start), "", ("code.txt", "code.txt"))
         where = {"file": self.site.code_file} if self.site.code_file else {"address": source.address}
         request = {**where, "sha256": source.sha256, "bytes": source.bytes, "at": source.at}
-        return [self._without_chosen(step) | {"input": json.dumps(request)}]
+        return [step | {"input": json.dumps(request)}]
 
     def _without_chosen(self, step: Step) -> Step:
         """The step without variables such as BASH_ENV and PATH, which would make it run code of the job.

@@ -50,8 +50,9 @@ def bring_code(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], No
     Raises End; an address that is no longer valid costs no retry, as another attempt gets a new one.
     """
     temporary = Path(env["SLIPWAY_TEMP"])
+    chosen = [name for name, _ in plan["job"]] + list(plan["secrets"])
     try:
-        run_all(plan.get("code", []), [], env, temporary, check)
+        run_all([dict(step, without=chosen) for step in plan.get("code", [])], [], env, temporary, check)
     except Failed:
         check()
         text = (temporary / CODE_REASONS).read_text(errors="replace")

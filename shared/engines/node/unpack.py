@@ -155,11 +155,15 @@ def _hostile(name: str, reason: str) -> Hostile:
 
 
 def put(top: Path, target: Path) -> None:
-    """Move a tree to its place, where empty folders of the run may be. Raises Hostile."""
-    if not os.path.lexists(str(target)):
-        top.rename(target)
-        return
-    if any(path.is_symlink() or not path.is_dir() for path in (top, target)):
+    """Move a tree to its place, where empty folders of the run may be. Raises Hostile.
+
+    What a run that was cut off has put there is replaced: nothing of the job has run.
+    """
+    is_folder = [path.is_dir() and not path.is_symlink() for path in (top, target)]
+    if all(is_folder):
+        for path in list(top.iterdir()):
+            put(path, target / path.name)
+    elif any(is_folder) and os.path.lexists(str(target)):
         raise Hostile(f"{target.name!a} is there already, where its code belongs")
-    for path in list(top.iterdir()):
-        put(path, target / path.name)
+    else:
+        top.replace(target)

@@ -129,8 +129,21 @@ def test_the_code_joins_the_folders_of_a_run_but_replaces_nothing(tmp_path: Path
     assert (tmp_path / "wd/out/logs").is_dir()
 
 
+def test_what_a_run_that_was_cut_off_left_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "wd/data").mkdir(parents=True)
+    (tmp_path / "wd/data/rows.csv").write_text("ha")
+    (tmp_path / "wd/latest.csv").symlink_to("data/rows.csv")
+    top = _unpacked(packed(*FOLDER), tmp_path)
+
+    put(top, tmp_path / "wd")
+
+    assert (tmp_path / "wd/latest.csv").is_symlink()
+    assert (tmp_path / "wd/latest.csv").read_text() == "1,2\n"
+    assert (tmp_path / "wd/run.sh").exists()
+
+
 @pytest.mark.parametrize("other", ["file", "link"])
-def test_what_is_there_already_is_never_replaced(other: str, tmp_path: Path) -> None:
+def test_what_is_there_already_in_place_of_a_folder_is_never_replaced(other: str, tmp_path: Path) -> None:
     (tmp_path / "wd").mkdir()
     if other == "file":
         (tmp_path / "wd/a").write_text("before")

@@ -11,6 +11,7 @@ import pytest
 from shared.core.code.record import CodeSource
 from shared.engines.launch import plan as launch
 from shared.engines.launch.mounts import code_file
+from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.site import site
 from shared.jobspec.format.toolkits import TOOLKITS as FORMAT
 from tests.unit.engines.slurm.launch_plans import CLUSTER, EVERYTHING, FOLDER, TOOLKITS, goldens, order
@@ -49,9 +50,24 @@ def test_the_code_of_a_job_is_brought_before_its_preparation_and_its_address_is_
     assert "canary" not in str({**whole, "code": [{**step, "input": ""}]})
     assert ("--input=all" in step["argv"]) is (nodes > 1)
     assert dict(whole["system"])["SLIPWAY_CODE"].endswith("$SLIPWAY_RUN/wd")
-    ast.parse(step["argv"][-1], feature_version=(3, 6))
-    assert "from shared" not in step["argv"][-1]
-    assert step["argv"][-1].isascii(), "an old Python in a plain locale reads no other command line"
+    assert "without" not in step
+    ast.parse(launch.bringing(), feature_version=(3, 6))
+    assert "from shared" not in launch.bringing()
+    assert (launch.bringing() + step["argv"][-1]).isascii(), "an old Python reads no other command line"
+
+
+@pytest.mark.parametrize("name", ["custom", "horovod", "tensorflow"])
+def test_the_largest_job_fits_into_one_variable_with_its_code(name: str) -> None:
+    source = CodeSource("https://a.example/" + "x" * 500, "0" * 64, 7, "work")
+    job_order = replace(order(TOOLKITS[name]), code=source)
+    names: list[dict[str, str]] = []
+    job_order.document["properties"]["environmentVariables"] = names
+    while not any("bytes" in one.message for one in check(CLUSTER, job_order.document["properties"])):
+        names += [{"name": f"N{len(names) + more:039d}", "value": "v"} for more in range(20)]
+
+    environment = launch.environment(site(CLUSTER, job_order), job_order, "s1")
+
+    assert len(environment[launch.PLAN]) < 128 * 1024
 
 
 @pytest.mark.parametrize("address", ["https://acct.blob.core.windows.net", "http://127.0.0.1:10000/acct"])
