@@ -243,6 +243,8 @@ slurmrestd of gpu refuses our token: a new one is needed
 the password: must have eight characters
 invalid password: try it again or ask for a new one
 invalid API key: expired
+wrong password: ask your operator
+the token: check SLIPWAY_KEY
 the pool's api_key: missing
 the job's key: where is it?
 wrong credentials: the registry refuses them

@@ -12,7 +12,8 @@ _WORD = (
     "which|how|and|or|but|nor|than|then|so|as|at|by|for|from|in|into|of|on|off|to|with|without|"
     "before|after|because|until|again|expired|invalid|missing|required|refused|rejected|denied|"
     "unknown|unauthorized|wrong|empty|given|needed|only|use|see|give|set|all|any|each|every|name|"
-    "value)"
+    "value|ask|check|contact|please|your|our|their"
+    ")"
 )
 _ENDS = r"(?=[,.;:!?)`]{0,2}(?:[ ]|$))"
 #: One of them, or a few plain words and then one of them; or what stands for a value in a message.
