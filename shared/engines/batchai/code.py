@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
 from shared.core.job import Reason
+from shared.core.refusals import refused
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.plan import bringing_in_brief
+from shared.jobspec import JobSpec, Problem
 
 #: The variable with the place of the code, and the secret with its address.
 PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
@@ -58,6 +60,16 @@ bash -c {text}
 code=$?
 [ "$code" -lt {lowest} ] || [ "$code" -gt {highest} ] || code=1
 exit "$code\""""
+
+
+def taken_names(spec: JobSpec) -> Iterator[Problem]:
+    """A refusal of each variable that shows whether a job has code: its end without that counts no use."""
+    properties = spec.document()["properties"]
+    for kind in ("environmentVariables", "secrets"):
+        for index, one in enumerate(properties.get(kind) or ()):
+            if one["name"] in (PLACE, ADDRESS):
+                text = f"{one['name']} is set by Slipway, for a job that has code"
+                yield refused("SW109", f"/properties/{kind}/{index}/name", text, "choose another name")
 
 
 def with_code(order: Order) -> Mapping[str, Any]:

@@ -33,7 +33,7 @@ from shared.engines.batchai.abilities import abilities_of
 from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
-from shared.engines.batchai.code import may_lack_code
+from shared.engines.batchai.code import may_lack_code, taken_names
 from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors
@@ -76,10 +76,10 @@ class BatchAIEngine:
         return gives_none("Batch AI", resources)
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """No errors: the format is Batch AI's own. Raises Misconfigured if the service is gone."""
+        """Few errors: the format is Batch AI's own. Raises Misconfigured if the service is gone."""
         if self._workspace.trouble:
             raise Misconfigured(self._workspace.trouble)
-        return tuple(in_home(spec))
+        return (*taken_names(spec), *in_home(spec))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The PUT of the job."""

@@ -60,7 +60,7 @@ choose_digest() {
   command -v sha256sum >/dev/null || slipway_digest="openssl dgst -sha256 -r"
   [ -z "$slipway_proofs" ] || command -v "${slipway_digest%% *}" >/dev/null || {
     echo "There is neither sha256sum nor openssl in the image: one of them proves the records of the job" >&2
-    exit 248
+    exit 243
   }
 }
 

@@ -13,7 +13,9 @@ from shared.core.job import Target
 from shared.engines.batchai import client
 from shared.engines.batchai.client import Workspace, address
 from shared.engines.batchai.engine import BatchAIEngine
+from shared.jobspec import JobSpec
 from tests.names import TREE
+from tests.unit.world import job_json
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "batchai-submission.json"
 WORKSPACE = Workspace("https://management.azure.com", "s", "g", "w")
@@ -93,3 +95,21 @@ def test_a_query_is_decoded_to_what_was_given() -> None:
     for path in TREE:
         path_part, _, query = address("/jobs/j/listOutputFiles", {"directory": path, "a": "b"}).partition("?")
         assert (path_part, parse_qsl(query)) == ("/jobs/j/listOutputFiles", [("directory", path), ("a", "b")])
+
+
+def test_a_variable_that_shows_whether_a_job_has_code_is_no_name_for_its_own() -> None:
+    """With it, and a preparation that ends so, an attempt would cost no retry and count no use."""
+    names = ["SLIPWAY_CODE", "SLIPWAY_CODES", "SLIPWAY_CODE_ADDRESS"]
+    document = job_json(
+        cluster={"id": f"{WORKSPACE.id}/clusters/dev"},
+        environmentVariables=[{"name": name, "value": "x"} for name in names],
+        secrets=[{"name": "SLIPWAY_CODE", "value": "x"}],
+    )
+
+    problems = BatchAIEngine(WORKSPACE).check(JobSpec.model_validate(document))
+
+    assert [(one.code, one.pointer) for one in problems] == [
+        ("SW109", "/properties/environmentVariables/0/name"),
+        ("SW109", "/properties/environmentVariables/2/name"),
+        ("SW109", "/properties/secrets/0/name"),
+    ]

@@ -71,7 +71,7 @@ def test_a_run_that_its_node_asked_to_end_is_not_its_authors_fault() -> None:
         (mark("Failed", "BackoffLimitExceeded"), [pod("Failed", terminated=stopped(5))], Reason.USER, 5, "5"),
         (policy(124), [], Reason.TIMEOUT, None, "wall-clock"),
         (policy(251), [], Reason.PREPARATION, 1, "preparation"),
-        (policy(248), [], Reason.UNSUPPORTED, None, "neither sha256sum nor openssl"),
+        (policy(243), [], Reason.UNSUPPORTED, None, "neither sha256sum nor openssl"),
         (policy(250), [], Reason.INFRASTRUCTURE, None, "made ready"),
         (policy(137), [], Reason.USER, 137, "signal 9"),
         (policy(137), [pod("Failed", terminated=stopped(137, "OOMKilled"))], Reason.USER, 137, "OOMKilled"),
