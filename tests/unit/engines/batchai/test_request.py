@@ -106,7 +106,8 @@ def test_a_variable_that_shows_whether_a_job_has_code_is_no_name_for_its_own() -
         secrets=[{"name": "SLIPWAY_CODE", "value": "x"}],
     )
 
-    problems = BatchAIEngine(WORKSPACE).check(JobSpec.model_validate(document))
+    emulator = Workspace("http://127.0.0.1:9", "s", "g", "w")
+    problems = BatchAIEngine(emulator).check(JobSpec.model_validate(document))
 
     assert [(one.code, one.pointer) for one in problems] == [
         ("SW109", "/properties/environmentVariables/0/name"),
