@@ -121,3 +121,21 @@ def test_the_job_cannot_change_which_program_brings_its_code(node: Nodes, storag
 
     assert not (node.root / "seen").exists()
     assert digest(_ARCHIVE) in storage.requests[0]
+
+
+def test_a_run_that_is_cut_off_while_it_gets_its_code_is_followed_by_one_that_begins_anew(
+    tmp_path: Path, storage: CodeStorage
+) -> None:
+    node = Nodes(tmp_path)
+    node.site = replace(node.site, code=storage.source(packed(*FOLDER)))
+    storage.answers = [(503, "ServerBusy")] * 1000
+    first = node.start(**custom(COMMAND))
+    node.until("temporary/7-0/code.in-place")
+    first.kill()
+    first.communicate(timeout=60)
+    storage.answers = []
+
+    process = node.start(restarts="1", **custom(COMMAND))
+    process.communicate(timeout=60)
+
+    assert (process.returncode, node.output("stdout.txt", "7-1")) == (0, PRINTED)

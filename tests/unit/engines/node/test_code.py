@@ -79,8 +79,15 @@ def test_nodes_that_share_their_directory_have_it_once(storage: CodeStorage, run
 
 @pytest.mark.parametrize(
     "content",
-    [packed(file("train.py", "evil")), _ARCHIVE + b"x", _ARCHIVE[:-1], b"", b"x" * (1 << 20)],
-    ids=["other", "longer", "shorter", "empty", "much longer"],
+    [
+        packed(file("train.py", "evil")),
+        _ARCHIVE[:-1] + b"x",
+        _ARCHIVE + b"x",
+        _ARCHIVE[:-1],
+        b"",
+        b"x" * (1 << 20),
+    ],
+    ids=["other", "one byte", "longer", "shorter", "empty", "much longer"],
 )
 def test_other_bytes_than_the_accepted_ones_are_never_unpacked(
     content: bytes, storage: CodeStorage, run: Path

@@ -76,6 +76,10 @@ HOSTILE: dict[str, tuple[Entry, ...]] = {
     "block device": (Entry("disk", kind=tarfile.BLKTYPE),),
     "pipe": (Entry("pipe", kind=tarfile.FIFOTYPE),),
     "sparse file": (Entry("hole", kind=tarfile.GNUTYPE_SPARSE),),
+    "sparse file by a header": (
+        Entry("x", b"22 GNU.sparse.map=0,1\n", kind=tarfile.XHDTYPE),
+        file("hole", "x"),
+    ),
     "unknown kind": (Entry("a", kind=b"Z"),),
     "larger than allowed": (file("zeros", bytes(2 << 20)),),
     "larger than allowed together": tuple(file(f"{number}", bytes(600_000)) for number in range(2)),
