@@ -104,6 +104,12 @@ def test_no_hostile_archive_is_unpacked_and_nothing_of_it_is_outside(case: str, 
     assert str(refusal.value).isascii(), "a name is shown as text"
 
 
+@pytest.mark.parametrize("case", ["header of a large size", "header of a negative size"])
+def test_no_header_is_read_that_is_larger_than_a_header(case: str, tmp_path: Path) -> None:
+    with pytest.raises(Hostile, match="a header of its archive is too large"):
+        _unpacked(packed(*HOSTILE[case]), tmp_path)
+
+
 @pytest.mark.parametrize(
     "archive",
     [b"", b"\x1f\x8b", b"not an archive", packed(*FOLDER)[:-40], gzip.compress(b"no tar inside" * 100)],
