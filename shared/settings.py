@@ -69,7 +69,8 @@ class Settings(Values):
         if string == "UseDevelopmentStorage=true":
             string = DEVELOPMENT
         blob, queue, table = (
-            self.values.get(f"SLIPWAY_STORAGE__{kind}ServiceUri", "") for kind in ("blob", "queue", "table")
+            self.values.get(f"SLIPWAY_STORAGE__{kind}ServiceUri", "").strip()
+            for kind in ("blob", "queue", "table")
         )
         if not string and not (blob and queue and table):
             raise Misconfigured(
