@@ -78,10 +78,10 @@ async def post_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
     body=RECEIPT_DOCUMENT,
 )
 async def rerun_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
-    """Run the job of a receipt again, exactly as it ran.
+    """Run a job again, exactly as it ran, with the code that it ran.
 
-    With the job's receipt.json; 409 if a script has changed; 403 if it has secrets of a team for which the
-    caller may not submit.
+    A receipt.json of the job is compared with what ran. 409 if a script has changed that it mounted; 403 if
+    it has secrets of a team for which the caller may not submit.
     """
     from functions.document import key_of
     from shared.core.pacing.off_loop import off_loop
@@ -89,10 +89,10 @@ async def rerun_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
     from shared.jobspec import read as parse
 
     app, who = ports(), caller()
-    body, limits = body_of(req), app.policy.limits
+    body, limits = body_of(req, optional=True), app.policy.limits
     limits = dataclasses.replace(limits, max_bytes=4 * limits.max_bytes)
-    receipt, problems = await off_loop(len(body), parse, body, limits)
-    if receipt is None:
+    receipt, problems = await off_loop(len(body), parse, body, limits) if body else (None, ())
+    if body and receipt is None:
         raise Misuse(
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
         )

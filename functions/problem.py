@@ -61,8 +61,11 @@ def answer(
     )
 
 
-def body_of(req: func.HttpRequest) -> bytes:
-    """The body of a request. Raises Misuse when there is none, and 411 for one that the host did not take."""
+def body_of(req: func.HttpRequest, *, optional: bool = False) -> bytes:
+    """The body of a request. Raises Misuse when there is none, and 411 for one that the host did not take.
+
+    With `optional`, one that was left out is empty.
+    """
     body: bytes = req.get_body()
     if not body.strip():
         if "chunked" in req.headers.get("Transfer-Encoding", "").lower():
@@ -71,6 +74,8 @@ def body_of(req: func.HttpRequest) -> bytes:
                 status=411,
                 remedy="send the header Content-Length: give the client the whole document, not a stream",
             )
+        if optional:
+            return b""
         raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
     return body
 

@@ -128,7 +128,7 @@ def _body(body: Body) -> dict[str, Any]:
     content: dict[str, Any] = {_JSON: {"schema": choice}}
     if body.in_event:
         content[_EVENT] = {"schema": _event(choice)}
-    return {"description": body.description, "required": True, "content": content}
+    return {"description": body.description, "required": not body.optional, "content": content}
 
 
 def _event(data: Mapping[str, Any]) -> dict[str, Any]:

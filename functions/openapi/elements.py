@@ -25,6 +25,8 @@ class Body:
     schemas: tuple[str | Mapping[str, Any], ...]
     #: whether it may be the data of a CloudEvent
     in_event: bool = False
+    #: whether a request may come without it
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ EVENT = tuple(
 )
 JOB_HEADERS = (KEY, *EVENT)
 JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"), in_event=True)
-RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
+RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is, or nothing", ("Receipt",), optional=True)
 SNAPSHOT = Body(
     "the digest and the length of an archive",
     (

@@ -27,8 +27,8 @@ from shared.lifecycle.lookup import archived, visible
 _SEND_ANEW = "send the job again by the door that it came through"
 
 
-async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, key: str) -> Accepted:
-    """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
+async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: Caller, key: str) -> Accepted:
+    """Accept a job once more, as a job of its own; the same `key` joins it. A receipt has to be the job's.
 
     Raises Misuse: 404 for an unknown job, 410 when the archive was cleared, 409 when the receipt or a script
     has changed, 403 where it would use secrets of a team for which the caller may not submit.
@@ -48,7 +48,8 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
             status=409,
             remedy="correct the document and send it again",
         )
-    _check_receipt(job, spec, receipt)
+    if receipt is not None:
+        _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else None
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     if document is not spec or any(one.sealed is not None for one in job.notify):

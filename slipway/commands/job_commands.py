@@ -122,16 +122,18 @@ def cancel(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -
 
 @app.command()
 def rerun(
-    receipt: Annotated[str, typer.Argument(help="a file, or runs/…/receipt.json as `show` names it")],
+    job: Annotated[
+        str, typer.Argument(help="a job (id, name or last), or its receipt: a file, or runs/…/receipt.json")
+    ],
     idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
-    """Run the job of a receipt again, exactly as it ran."""
+    """Run a job again, exactly as it ran, with the code that it ran."""
     how = {"as_json": as_json, "once": idempotency_key}
-    raise typer.Exit(_command("rerun").run(receipt, url, key, settings, **how))
+    raise typer.Exit(_command("rerun").run(job, url, key, settings, **how))
 
 
 @app.command()

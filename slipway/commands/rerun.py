@@ -1,4 +1,4 @@
-"""`slipway rerun`: exactly the same again, by the receipt of a job."""
+"""`slipway rerun`: exactly the same again, by a job or by its receipt."""
 
 import asyncio
 from pathlib import Path, PurePosixPath
@@ -8,31 +8,35 @@ from shared.core.identity import short_id
 from shared.jobspec import read
 from shared.settings import Settings
 from slipway.client.calls.keys import new_key
-from slipway.client.service import service
+from slipway.client.service import Service
 from slipway.client.upload_settings import upload_settings
-from slipway.commands.jobs import show, standing
+from slipway.commands.jobs import asking, asking_about, show, standing
 from slipway.failure import Failure
 
+_RECEIPT = "receipt.json"
 _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
 
 
 def run(
-    receipt: str, url: str, key: str, settings_file: Path | None, *, once: str = "", as_json: bool = False
+    job: str, url: str, key: str, settings_file: Path | None, *, once: str = "", as_json: bool = False
 ) -> int:
-    """Send the receipt back, and show the outcome; `once` is its idempotency key, by default a new one.
+    """Run a job again, by its name or by a receipt, and show the outcome; `once` is its idempotency key.
 
     Raises Failure, which names a changed script.
     """
-    body, is_stored = _read(receipt, url, key, settings_file)
-    job_id = job_of(receipt, body, is_stored=is_stored)
+    if not Path(job).is_file() and not job.endswith(_RECEIPT):
+        return asking_about(
+            job, lambda api, job_id: _again(api, job_id, b"", once, as_json=as_json), url, key
+        )
+    body, is_stored = _read(job, url, key, settings_file)
+    job_id = job_of(job, body, is_stored=is_stored)
+    return asking(lambda api: _again(api, job_id, body, once, as_json=as_json), url, key)
 
-    async def ask() -> int:
-        async with service(url, key) as api:
-            job = await api.rerun(job_id, body, once or new_key())
-        show(job, lambda job: [f"{standing(job)}, a rerun of {job_id}"], as_json=as_json)
-        return 0
 
-    return asyncio.run(ask())
+async def _again(api: Service, job_id: str, receipt: bytes, once: str, *, as_json: bool) -> int:
+    job = await api.rerun(job_id, receipt, once or new_key())
+    show(job, lambda job: [f"{standing(job)}, a rerun of {job_id}"], as_json=as_json)
+    return 0
 
 
 def job_of(receipt: str, body: bytes, *, is_stored: bool) -> str:
@@ -66,8 +70,6 @@ def _read(receipt: str, url: str, key: str, settings_file: Path | None) -> _Rece
         return _Receipt(Path(receipt).read_bytes())
     except OSError as error:
         container, _, name = receipt.partition("/")
-        if not name.endswith("receipt.json"):
-            raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
         settings = asyncio.run(upload_settings(url, key, settings_file))
         if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error

@@ -91,6 +91,9 @@ async def test_a_job_runs_the_folder_as_it_was_when_it_was_sent(door: Door, tmp_
         script.write_text(text)
 
     assert [await printed(door, tmp_path, one) for one in ids] == ["first\n", "second\n"]
+    code, out, err = await slipway(door, tmp_path, "rerun", "--json", ids[0])
+    assert code == 0, err
+    assert await printed(door, tmp_path, json.loads(out)["id"]) == "first\n"
     code, out, _ = await slipway(door, tmp_path, "code", ids[0], "--diff", str(folder))
     assert (code, "-print('first')" in out, "+print('third')" in out) == (1, True, True)
     code, out, err = await slipway(door, tmp_path, "code", ids[0], "--to", "was")

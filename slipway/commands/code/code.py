@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from shared.snapshots.listing import Entry, listing
 from slipway.client.service import Service
 from slipway.client.snapshot.difference import Difference, difference
 from slipway.client.snapshot.fetch import fetched
 from slipway.client.snapshot.pack import size_of
-from slipway.client.snapshot.unpack import unpack
+from slipway.client.snapshot.unpack import LIMIT, unpack
 from slipway.client.snapshot.walk import walk
 from slipway.commands.drop import check_folder
 from slipway.commands.jobs import asking_about, show
@@ -40,6 +41,8 @@ def run(
             return await _compared(code, diff, as_json=as_json)
         if to is not None:
             return await _written(code, to, as_json=as_json)
+        if as_list and (code["more"] or "entries" not in code):
+            code = {**code, **await _whole_list(code)}
         public = {name: value for name, value in code.items() if name not in _SECRET}
         show(public, lambda code: list(_listed(code) if as_list else _summary(code)), as_json=as_json)
         return 0
@@ -60,6 +63,19 @@ def _listed(code: Mapping[str, Any]) -> Iterator[str]:
         yield f"{size_of(entry['bytes']):>10}  {printable(entry['name'])}{mark}{link}"
     if code["more"]:
         yield "and more, which are not listed; write all of them into a directory: --to DIR"
+
+
+async def _whole_list(code: Mapping[str, Any]) -> dict[str, Any]:
+    """The list of an archive that the app does not read, as far as it is read here."""
+    async with fetched(code) as archive:
+        result = await asyncio.to_thread(listing, archive, LIMIT)
+    entries = [{"name": one.name, "bytes": one.size, **_marks(one)} for one in result.entries]
+    return {"entries": entries, "more": result.more}
+
+
+def _marks(entry: Entry) -> dict[str, Any]:
+    link = {"link": entry.link} if entry.link else {}
+    return link | ({"executable": True} if entry.executable else {})
 
 
 async def _compared(code: Mapping[str, Any], folder: Path, *, as_json: bool) -> int:

@@ -111,6 +111,7 @@ async def test_a_drop_with_its_receipt_and_its_rerun_is_answered_as_described(ap
     status, receipt = await answered("GET", f"/api/jobs/{accepted['id']}/receipt")
     assert (status, receipt["exitCode"]) == (200, 0)
     assert (await answered("POST", f"/api/jobs/{accepted['id']}/rerun", receipt))[0] == 202
+    assert (await answered("POST", f"/api/jobs/{accepted['id']}/rerun"))[0] == 202
 
 
 async def test_refusals_are_answered_as_described(api: World) -> None:

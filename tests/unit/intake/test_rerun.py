@@ -67,6 +67,16 @@ async def test_the_engine_gets_the_same_document_and_the_same_people_are_notifie
     assert second.receipt.startswith("digits/run/mine-")
 
 
+async def test_a_job_runs_again_without_its_receipt(world: World) -> None:
+    first = await _ran(world)
+
+    again = (await rerun(world.ports, first.id, None, who=KEY_HOLDER, key="k")).job
+
+    assert (again.rerun_of, again.state) == (first.id, JobState.QUEUED)
+    before, after = (_without_ours(order.document) for order in world.engine.orders)
+    assert before == after
+
+
 async def test_the_same_key_joins_and_another_key_runs_once_more(world: World) -> None:
     first = await _ran(world)
     assert (await _again(world, first, "a")).id == (await _again(world, first, "a")).id

@@ -28,6 +28,7 @@ class Job:
         out = io.BytesIO()
         packed = pack(walk(folder), out)
         self.stored, self.sha256, self.files = out.getvalue(), packed.sha256, packed.files
+        self.is_large = False
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.path != f"/api/jobs/{JOB}/code":
@@ -39,13 +40,16 @@ class Job:
         ]
         code = {"sha256": self.sha256, "bytes": len(self.stored), "files": self.files, "at": "work"}
         url = f"{request.url.origin()}/snapshots/x?sig=secret"
-        more = {
+        more: dict[str, object] = {
             "origin": "upload",
             "entries": entries,
-            "more": True,
+            "more": False,
             "url": url,
             "expires": "2030-01-01T00:00:00Z",
         }
+        if self.is_large:
+            more |= {"more": True}
+            del more["entries"]
         return web.json_response({**code, **more})
 
 
@@ -71,10 +75,20 @@ async def test_it_is_shown_without_the_address_that_reads_it(
         f"sha256 {job.sha256}",
         "   9 bytes  run.sh*",
         "   0 bytes  a -> b\\x1b",
-        "and more, which are not listed; write all of them into a directory: --to DIR",
     ]
     assert json.loads(shown)["sha256"] == job.sha256
     assert "secret" not in text + shown
+
+
+async def test_a_large_one_is_listed_from_the_archive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Job(tmp_path)
+    job.is_large = True
+
+    await code(job, as_list=True)
+
+    assert capsys.readouterr().out.splitlines() == ["    1 byte  data.csv", "    1 byte  train.py"]
 
 
 async def test_it_is_written_into_a_directory_and_compared_with_it(
