@@ -37,6 +37,7 @@ CLIENT_SETTINGS = (
     "SLIPWAY_ANSWERS_CONTAINER",
     "SLIPWAY_SETTLE_SECONDS",
     "SLIPWAY_STDOUT_PREFIX",
+    "SLIPWAY_CODE_MIB",
 )
 #: Every setting that there is.
 TABLE = table_of(ENGINES)

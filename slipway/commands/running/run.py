@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shared.settings import Settings
+from shared.snapshots.pack import MIB
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.snapshot.pack import Archive, archive_of
@@ -29,8 +31,8 @@ from slipway.screen import say
 
 #: Bytes of an archive from which on the app is asked, before it is sent, whether the job can run.
 _LARGE = 8 << 20
-#: The setting that says where output goes.
-_PREFIX = "SLIPWAY_STDOUT_PREFIX"
+#: The settings that say where output goes, and how large code may be.
+_PREFIX, _MOST = "SLIPWAY_STDOUT_PREFIX", "SLIPWAY_CODE_MIB"
 
 
 def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, as_json: bool = False) -> int:
@@ -78,9 +80,10 @@ async def _send(
 ) -> Mapping[str, Any]:
     """Send it, noted in `submissions`. With `dry`, what would be sent, and what the app says of it."""
     async with service(url, key) as api:
-        prefix = (await api.settings())[_PREFIX]
-        request = await asyncio.to_thread(request_of, path, await _ordered(options, api), prefix)
-        async with archive_of(request.tree) as archive:
+        settings = Settings(await api.settings())
+        ordered, prefix = await _ordered(options, api), settings.text(_PREFIX)
+        request = await asyncio.to_thread(request_of, path, ordered, prefix)
+        async with archive_of(request.tree, settings.whole(_MOST) * MIB) as archive:
             await say_words(request.tree, archive.packed)
             if dry:
                 return await _plan(api, request, archive)

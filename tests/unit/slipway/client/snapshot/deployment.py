@@ -17,6 +17,7 @@ class Deployment:
     def __init__(self) -> None:
         self.blobs, self.messages = dict[str, bytes](), dict[str, Any]()
         self.calls, self.names = list[str](), list[str]()
+        self.settings = {"SLIPWAY_STDOUT_PREFIX": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
         #: what `explain` says
         self.verdict = "runs"
         #: how many jobs find their code deleted
@@ -30,9 +31,7 @@ class Deployment:
         self.calls.append(f"{request.method} {request.path.partition('/snapshots/')[0]}")
         match request.path:
             case "/api/settings":
-                return web.json_response(
-                    {"settings": {"SLIPWAY_STDOUT_PREFIX": "$AZ_BATCHAI_MOUNT_ROOT/logs"}}
-                )
+                return web.json_response({"settings": self.settings})
             case "/api/snapshots":
                 return self._offer(await request.json(), str(request.url.origin()))
             case "/api/explain":

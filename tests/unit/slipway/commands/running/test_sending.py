@@ -72,6 +72,15 @@ async def test_large_code_is_not_sent_for_a_job_that_cannot_run(folder: Path) ->
     assert deployment.blobs == {}
 
 
+async def test_the_deployment_says_how_large_code_may_be(folder: Path) -> None:
+    deployment = Deployment()
+    deployment.settings["SLIPWAY_CODE_MIB"] = "1"
+    (folder / "weights.bin").write_bytes(os.urandom(2 << 20))
+
+    with pytest.raises(Failure, match=r"packs to more than 1 MiB.*weights\.bin \(2\.0 MiB\)"):
+        await run(deployment, folder, DETACHED)
+
+
 async def test_a_sweep_is_sent_as_one_and_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     deployment = Deployment()
     options = Options(Choices(arguments=("--lr", "{lr}")), sweep={"lr": [0.1, 0.3]}, parallel=2)
