@@ -1,6 +1,7 @@
 """`slipway rerun`: exactly the same again, by a job or by its receipt."""
 
 import asyncio
+import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from slipway.client.upload_settings import upload_settings
 from slipway.commands.jobs import asking, asking_about, show, standing
 from slipway.failure import Failure
 
-_RECEIPT = "receipt.json"
+#: An id or a name of a job, or `last`; a receipt's path has a dot.
+_JOB = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
 
 
@@ -24,16 +26,16 @@ def run(
 
     Raises Failure, which names a changed script.
     """
-    if not Path(job).is_file() and not job.endswith(_RECEIPT):
+    if _JOB.fullmatch(job) and not Path(job).is_file():
         return asking_about(
-            job, lambda api, job_id: _again(api, job_id, b"", once, as_json=as_json), url, key
+            job, lambda api, job_id: _repeat(api, job_id, b"", once, as_json=as_json), url, key
         )
     body, is_stored = _read(job, url, key, settings_file)
     job_id = job_of(job, body, is_stored=is_stored)
-    return asking(lambda api: _again(api, job_id, body, once, as_json=as_json), url, key)
+    return asking(lambda api: _repeat(api, job_id, body, once, as_json=as_json), url, key)
 
 
-async def _again(api: Service, job_id: str, receipt: bytes, once: str, *, as_json: bool) -> int:
+async def _repeat(api: Service, job_id: str, receipt: bytes, once: str, *, as_json: bool) -> int:
     job = await api.rerun(job_id, receipt, once or new_key())
     show(job, lambda job: [f"{standing(job)}, a rerun of {job_id}"], as_json=as_json)
     return 0
