@@ -68,10 +68,11 @@ def test_folders_of_the_job_s_output_are_joined_with_it(node: Nodes) -> None:
     assert node.output("stdout.txt").splitlines() == ["itdot", ".x", "a b", "jobs", "mine"]
 
 
-def test_a_folder_of_scripts_is_below_the_mount_root(node: Nodes) -> None:
-    _unpacked(node, *FOLDER, at="scripts/digits")
+@pytest.mark.parametrize("at", ["scripts/digits", "scripts"])
+def test_scripts_are_below_the_mount_root(at: str, node: Nodes) -> None:
+    _unpacked(node, *FOLDER, at=at)
 
-    assert node.run(**custom('cat "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/.hidden"; ls -A')) == 0
+    assert node.run(**custom(f'cat "$AZ_BATCHAI_JOB_MOUNT_ROOT/{at}/.hidden"; ls -A')) == 0
     assert node.output("stdout.txt") == "dot\n"
 
 

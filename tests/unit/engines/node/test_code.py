@@ -44,10 +44,11 @@ def test_the_code_is_in_the_working_directory_after_one_request(storage: CodeSto
     assert {path.name for path in run.iterdir()} == {"wd", "mounts", "code.in-place"}
 
 
-def test_a_folder_of_scripts_is_below_the_mount_root(storage: CodeStorage, run: Path) -> None:
-    _bring(storage.source(_ARCHIVE, at="scripts/digits"), run)
+@pytest.mark.parametrize("at", ["scripts/digits", "scripts"])
+def test_scripts_are_below_the_mount_root(at: str, storage: CodeStorage, run: Path) -> None:
+    _bring(storage.source(_ARCHIVE, at=at), run)
 
-    assert (run / "mounts/scripts/digits/train.py").exists()
+    assert (run / "mounts" / at / "train.py").exists()
     assert list((run / "wd").iterdir()) == []
 
 
