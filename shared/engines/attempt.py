@@ -27,21 +27,31 @@ class Attempt:
         return parsed(self._load("claim.json")).get("token")
 
     def record(self, token: str) -> Record | None:
-        """The record of the run whose turn it is, or was at the end; None if there is none for that token."""
+        """The record of the run whose turn it is, or was at the end; None if there is none for that token.
+
+        What a job has put in its place is a sign that something ran, and says nothing else.
+        """
         last = self._last_turn()
+        nothing = {UNPROVEN: True} if UNPROVEN in last else None
         ended, run = last.get("ended"), last.get("run")
         if last.get("token") != token or "taken" in last:
-            return None
+            return nothing
         if isinstance(ended, dict):
-            return record_of(last, ended) if is_folder(ended.get("run")) else None
+            return record_of(last, ended) if is_folder(ended.get("run")) else nothing
         if not is_folder(run):
-            return None
+            return nothing
         return record_of(last, {**self._object(f"{run}/result.json"), "run": run})
 
     def _last_turn(self) -> Mapping[str, Any]:
         """The last turn that is proven; if none is, the last one; empty before the first."""
         last: Mapping[str, Any] = {}
-        for number in self._turns():
+        try:
+            numbers = self._turns()
+        except PermissionError:
+            if not self._proof.is_needed:
+                raise
+            return {UNPROVEN: True}  # a job locked them
+        for number in numbers:
             with suppress(FileNotFoundError):
                 content = self._object(f"turns/{number}")
                 if UNPROVEN not in content:

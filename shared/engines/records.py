@@ -21,7 +21,7 @@ from shared.engines.attempt import Attempt
 from shared.engines.launch.layout import Layout
 from shared.engines.proofs import Proofs
 from shared.engines.reads import Reads
-from shared.engines.runs import Record, written_by
+from shared.engines.runs import UNPROVEN, Record, written_by
 
 #: Errors of a path that is missing, or has a part of the wrong kind.
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
@@ -76,7 +76,7 @@ class Records:
     def segment(self, target: Target, record: Record) -> str:
         """The folders between a path prefix of the job and the output of the recorded run."""
         whose, run = written_by(target, record)
-        return untrusted.path(f"{self._layout.segment(whose)}/{run}")
+        return untrusted.path(f"{self._layout.segment(whose)}/{run}") if run else ""
 
     async def page(
         self, target: Target, directory: str, path: str, after: str, record: Record | None = None
@@ -131,6 +131,10 @@ class Records:
                 return attempt.record(target.token)
         except (_Unseen, *_ABSENT):
             return None
+        except PermissionError as error:
+            if not self.proofs.proof_of(target.token).is_needed:
+                raise Busy(f"the record of the attempt cannot be read: {error.strerror}") from error
+            return {UNPROVEN: True}  # a job locked the directory
         except (OSError, ValueError, RecursionError) as error:
             text = getattr(error, "strerror", None) or "it is damaged"
             # One job's record shows nothing about the cluster: its breaker must not count it.

@@ -20,14 +20,17 @@ class Run(NamedTuple):
 
 
 def written_by(target: Target, record: Record) -> Run:
-    """The attempt and the run that wrote the output: an earlier attempt may answer for this one."""
+    """The attempt and the run that wrote the output: an earlier attempt may answer for this one.
+
+    The run is "" if a job has put something else in the place of the record.
+    """
     answers = record.get("answers")
     name, run = (answers.get("name"), answers.get("run")) if isinstance(answers, dict) else (None, None)
     if not isinstance(name, str) or not isinstance(run, str) or not is_folder(run):
-        return Run(target, str(record["run"]))
+        return Run(target, str(record.get("run", "")))
     job, _, attempt = name.rpartition("-")
     if job != target.name.rpartition("-")[0] or not attempt.isdecimal():
-        return Run(target, str(record["run"]))
+        return Run(target, str(record.get("run", "")))
     return Run(target.model_copy(update={"name": name}), run)
 
 

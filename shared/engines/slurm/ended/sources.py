@@ -43,7 +43,7 @@ class EndSources:
         record = await self._records.find(target)
         if record is None:
             return observation(copy, None, visible=await self._records.visible())
-        end = observation(copy, None) if UNPROVEN in record else observation(copy, record)
+        end = observation(copy, {}) if UNPROVEN in record else observation(copy, record)
         return placed(end, record, self._records.segment(target, record))
 
     async def find(self, target: Target) -> Observation | None:

@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 
 from shared.core.engine import Order
+from shared.core.errors import Busy
+from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
 from shared.engines.node.store import Directory
+from shared.engines.records import Records
+from shared.engines.runs import UNPROVEN
+from shared.engines.slurm.cluster import SlurmCluster
 from tests.breadth import every_few, pairs
 from tests.slow.conftest import USER
 from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
 from tests.slow.engines.slurm.test_program import Program, custom
-from tests.unproven import OWN
+from tests.unproven import OWN, PROOFS
 
 #: What it closes, below the directory of its attempt.
 CLOSED = ("turns", "turns/1", "turns/77", ".", "7-0", "turns and more")
@@ -85,3 +90,25 @@ def test_the_program_in_shell_opens_them_again(folder: Path, which: str, shell: 
     _close(attempt, which)
     assert node.run(restarts="1", **custom(f"touch {folder}/ran")) == 5
     assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("which", [one for one in CLOSED if one != "7-0"])
+async def test_for_the_app_a_closed_record_is_a_sign_that_something_ran(folder: Path, which: str) -> None:
+    """It says nothing else, and stops nothing: the scheduler decides how the job ended."""
+    cluster = SlurmCluster("gpu", url="http://127.0.0.1:9", user="u", shared="/s", reads={"/s": str(folder)})
+    target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
+    attempt = folder / Path(cluster.layout.attempt(target)).relative_to("/s")
+    run = Claim(Directory(attempt, OWN), "t.1", "s1")
+    run.take(["7", "0"])
+    run.record({"final": False, "state": "running"})
+    records = Records(cluster, PROOFS)
+
+    _close(attempt, which)
+    record = await records.find(target)
+
+    assert record is not None
+    assert record.get(UNPROVEN) is (None if which == "turns/77" else True)
+    assert records.segment(target, record).endswith("/7-0") is (which == "turns/77")
+    _close(attempt, ".")
+    with pytest.raises(Busy, match="cannot be read"):
+        await Records(cluster).find(target)

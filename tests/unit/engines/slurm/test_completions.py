@@ -174,9 +174,13 @@ async def test_a_file_that_hangs_takes_no_thread_that_others_need(tmp_path: Path
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize(("code", "signal"), [(127, 0), (126, 0), (0, 9)])
+@pytest.mark.parametrize(
+    "text",
+    ['{"token": "t.1", "run": "7-0"}', '{"token": "t.2", "run": "7-0"}', '{"token": "t.1"}', "{}", "", "x"],
+)
+@pytest.mark.parametrize(("code", "signal"), [(127, 0), (126, 0), (0, 9), (0, 53)])
 async def test_a_record_without_its_proof_does_not_mean_that_nothing_ran(
-    tmp_path: Path, code: int, signal: int
+    tmp_path: Path, code: int, signal: int, text: str
 ) -> None:
     """Or a job that spoils its record would get attempts that cost it nothing, for ever."""
     proofs = Proofs(("a secret",))
@@ -188,12 +192,13 @@ async def test_a_record_without_its_proof_does_not_mean_that_nothing_ran(
     turns.mkdir(parents=True)
     (turns.parent / "7-0").mkdir()
     for name in ("turns/1", "7-0/result.json"):
-        (turns.parent / name).write_text(json.dumps({"token": "t.1", "run": "7-0"}))
+        (turns.parent / name).write_text(text)
     sources = EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster, proofs))
 
     end = await sources.combine(
         target, replace(COPY, states=frozenset({"FAILED"}), code=code, signal=signal, ended=115.0)
     )
 
-    assert (end.state, end.reason, end.unstarted) == (JobState.FAILED, Reason.USER, False)
+    assert (end.state, end.unstarted) == (JobState.FAILED, False)
+    assert end.reason is (Reason.INFRASTRUCTURE if signal == 53 else Reason.USER)
     assert "a record without its proof was found" in end.message
