@@ -54,6 +54,9 @@ REFUSALS: dict[str, Refusal] = {
         "remove it; a folder runs again when its job file or script changes, or is uploaded again",
         "warning",
     ),
+    "SW117": Refusal(
+        "folder too large for a drop", "send it by `slipway run`, and data by `slipway data put`"
+    ),
     "SW116": Refusal("code not there", "send the code again, then the same request"),
 }
 

@@ -36,7 +36,7 @@ def first_record(ports: Ports, draft: Draft, place: Place) -> Job:
         id=identity,
         key=place.key,
         generation=place.generation,
-        **_arrival(candidate),
+        **_arrival(candidate, valid=valid),
         name=name,
         experiment=experiment,
         cluster=prepared.cluster.name if prepared.cluster else "",
@@ -74,14 +74,14 @@ def begun(ports: Ports, job: Job, cluster: Cluster | None) -> Job:
     return job.model_copy(update=state | dict(fixed))
 
 
-def _arrival(candidate: Candidate) -> dict[str, Any]:
+def _arrival(candidate: Candidate, *, valid: bool) -> dict[str, Any]:
     """How it came, and the other jobs that it has to do with."""
     return {
         "payload": candidate.request.payload,
         "door": candidate.door,
         "source": candidate.source,
         "drop": candidate.drop,
-        "code": candidate.request.code,
+        "code": candidate.request.code if valid else None,
         "rerun_of": candidate.rerun_of,
         "dependencies": candidate.request.dependencies,
         "sweep": candidate.member,

@@ -50,7 +50,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
         )
     if receipt is not None:
         _check_receipt(job, spec, receipt)
-    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else None
+    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     if document is not spec or any(one.sealed is not None for one in job.notify):
         _check_secrets(job, who)

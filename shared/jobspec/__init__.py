@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from shared.jobspec.code import is_digest
     from shared.jobspec.envelope import Envelope, Retry, is_bare_job, read_envelope, sound_members
     from shared.jobspec.format.base import Items, Model, Text
-    from shared.jobspec.format.complete import complete
+    from shared.jobspec.format.complete import MOUNTED, complete, mounts_drops, without_drop_mount
     from shared.jobspec.format.credentials import with_credentials
     from shared.jobspec.format.defaults import Defaults
+    from shared.jobspec.format.drop_paths import DROP_MOUNT
     from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_duration, wall_clock
     from shared.jobspec.format.limits import Limits
     from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
@@ -62,9 +63,10 @@ _NAMES = {
     "code": "is_digest",
     "envelope": "Envelope Retry is_bare_job read_envelope sound_members",
     "format.base": "Items Model Text",
-    "format.complete": "complete",
+    "format.complete": "MOUNTED complete mounts_drops without_drop_mount",
     "format.credentials": "with_credentials",
     "format.defaults": "Defaults",
+    "format.drop_paths": "DROP_MOUNT",
     "format.duration": "duration_flaw iso_duration parse_duration wall_clock",
     "format.limits": "Limits",
     "format.message_key": "LONGEST_KEY is_idempotency_key",
@@ -101,7 +103,9 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     "CODES",
+    "DROP_MOUNT",
     "LONGEST_KEY",
+    "MOUNTED",
     "MOUNT_LISTS",
     "RESOURCES",
     "SEALED",
@@ -143,6 +147,7 @@ __all__ = [
     "masked",
     "mebibytes",
     "mended",
+    "mounts_drops",
     "name_flaw",
     "open_secrets",
     "page_of",
@@ -173,4 +178,5 @@ __all__ = [
     "with_dropped_name",
     "with_lint",
     "with_pages",
+    "without_drop_mount",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops
-from shared.intake.drops.contents import files_in, too_many, with_cold
+from shared.intake.drops.contents import all_files, files_in, too_many, with_cold
 from shared.intake.drops.folder import parent, plans
 from shared.intake.drops.plan import Plan, Plans
 from shared.settings import Settings
@@ -39,9 +39,9 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
         if files is None:
             folder_plans = Plans(waits=too_many(ports))
         else:
-            folder_plans = await with_cold(
-                ports, folder, await plans(ports, folder, files.blobs, deeper=files.deeper), files
-            )
+            folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
+            whole = await all_files(drops, folder, files) if folder_plans.runs else []
+            folder_plans = with_cold(folder_plans, whole)
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")

@@ -18,6 +18,7 @@ from shared.intake.desk.fetch import with_document, with_scripts
 from shared.intake.desk.prepare import Prepared, prepare
 from shared.intake.desk.share import with_share
 from shared.intake.message import Request
+from shared.jobspec import MOUNTED, without_drop_mount
 
 #: What is looked up for a request, in this order: each step sees what those before it have added.
 STEPS: tuple[Callable[[Ports, Candidate], Awaitable[Request]], ...] = (
@@ -61,4 +62,14 @@ async def draft_again(ports: Ports, candidate: Candidate, *, live: bool = True) 
         folder=candidate.folder,
         cluster=cluster,
     )
-    return Draft(candidate, prepared)
+    return Draft(candidate, _frozen(ports, request, prepared))
+
+
+def _frozen(ports: Ports, request: Request, prepared: Prepared) -> Prepared:
+    """What is recorded of a drop with code: it was judged with the mount in whose place the code is."""
+    if prepared.document is None or request.code is None or request.code.origin != "drop":
+        return prepared
+    document = without_drop_mount(prepared.document, ports.policy.completion)
+    at = f"code: the files of the drop are at {request.code.at}, as they were accepted"
+    notes = tuple(at if note.startswith(MOUNTED) else note for note in prepared.notes)
+    return replace(prepared, document=document, notes=notes)

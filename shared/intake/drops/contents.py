@@ -89,34 +89,30 @@ def contents_of(files: Sequence[Blob]) -> Contents:
     return contents
 
 
-async def with_cold(ports: Ports, folder: str, plans: Plans, files: Files) -> Plans:
-    """The same plans; each run says which files of the folder, and of those below, its job cannot read.
-
-    One request where there are folders below, and some for thousands of files: only where a job begins, or is
-    explained.
-    """
-    if not plans.runs:
-        return plans
-    cold = [blob for blob in files.blobs if blob.archived]
-    if folder and files.deeper:  # at the top they are drops of their own
-        cold += await _cold_below(ports.drops, folder)
+def with_cold(plans: Plans, files: Sequence[Blob]) -> Plans:
+    """The same plans; each run says which of the files its job cannot read."""
+    cold = [blob for blob in files if blob.archived]
     if not cold:
         return plans
     warning = refused("SW114", "", _message([quote(blob.name, 200) for blob in cold]))
     return replace(plans, runs=tuple(replace(one, problems=(*one.problems, warning)) for one in plans.runs))
 
 
-async def _cold_below(drops: Drops, folder: str) -> list[Blob]:
-    """Those in the folders below, without the ones that are drops of their own."""
-    cold, own, after = list[Blob](), list[str](), ""
-    for _ in range(PAGES_BELOW):
+async def all_files(drops: Drops, folder: str, files: Files) -> list[Blob]:
+    """Those of a folder, and of the folders below it that are not drops of their own, of the first pages.
+
+    One request where there are folders below, and some for thousands of files: only where a job begins, or is
+    explained.
+    """
+    below, own, after = list[Blob](), list[str](), ""
+    for _ in range(PAGES_BELOW if folder and files.deeper else 0):  # at the top they are drops of their own
         page = await drops.page(folder, after=after)
-        below = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
-        own += [parent(blob.name) for blob in below if blob.name.endswith(f"/{JOB_FILE}")]
-        cold += [blob for blob in below if blob.archived and not ignored(blob.name)]
+        blobs = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
+        own += [parent(blob.name) for blob in blobs if blob.name.endswith(f"/{JOB_FILE}")]
+        below += [blob for blob in blobs if not ignored(blob.name)]
         if not (after := page.next):
             break
-    return [blob for blob in cold if not blob.name.startswith(tuple(own))]
+    return [*files.blobs, *(blob for blob in below if not blob.name.startswith(tuple(own)))]
 
 
 def _message(names: Sequence[str]) -> str:

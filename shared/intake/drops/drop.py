@@ -21,9 +21,10 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
-from shared.intake.drops.contents import contents_of, files_in, too_many, with_cold
+from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
+from shared.intake.drops.freeze import Freezer
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
@@ -32,6 +33,8 @@ from shared.intake.explanation.explain_text import markdown
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
+#: How many runs of a folder are accepted at once: each holds the files of its folder.
+_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -98,16 +101,20 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         note_decided(ports, folder, folder_plans.decided)
     if not folder_plans.runs:
         return FolderResult(waits=folder_plans.waits)
-    newest = max(blob.modified for plan in folder_plans.runs for blob in (*plan.files, *plan.rivals))
+    whole = await all_files(ports.drops, folder, files)
+    files_of_runs = (blob for plan in folder_plans.runs for blob in (*plan.files, *plan.rivals))
+    newest = max(blob.modified for blob in (*files_of_runs, *whole))
     longest = ports.policy.longest(WaitKind.SETTLE)
     wait = newest + longest - ports.clock()
     # By our clock the file may come from the future: then the delay of its look shows that it is quiet.
     if wait > timedelta() and not (wait > longest and has_waited(ports, folder, newest)):
         await order(ports, folder, newest, min(wait, longest).total_seconds())
         return settles
-    folder_plans = await with_cold(ports, folder, folder_plans, files)
+    folder_plans, freezer = with_cold(folder_plans, whole), Freezer(ports, whole)
     ended = await each(
-        folder_plans.runs, lambda plan: _answer(ports, plan) if plan.explains else _accept(ports, plan, door)
+        folder_plans.runs,
+        lambda plan: _answer(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
+        at_once=_AT_ONCE,
     )
     results = [one for one in ended if one is not None]
     if len(results) == len(folder_plans.runs):
@@ -123,10 +130,11 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
     files = await files_in(ports, folder)
     if files is None:
         return Explanations(waits=too_many(ports))
-    folder_plans = await with_cold(
-        ports, folder, await plans(ports, folder, files.blobs, deeper=files.deeper), files
-    )
-    explained = [await _explained(ports, plan, live=live) for plan in folder_plans.runs]
+    folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
+    whole = await all_files(ports.drops, folder, files) if folder_plans.runs else []
+    freezer = Freezer(ports, whole)
+    runs = with_cold(folder_plans, whole).runs
+    explained = [await _explained(ports, plan, freezer, live=live) for plan in runs]
     return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 
 
@@ -142,9 +150,9 @@ async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None
     return Accepted(stored.job, created=False) if stored is not None else None
 
 
-async def _answer(ports: Ports, plan: Plan) -> _Result | None:
+async def _answer(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
     """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
-    body = await _explained(ports, plan, live=True)
+    body = await _explained(ports, plan, freezer, live=True)
     if body is None:
         return None
     path = answer_path(plan.folder, body["job"]["name"])
@@ -155,17 +163,18 @@ async def _answer(ports: Ports, plan: Plan) -> _Result | None:
     return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=path)
 
 
-async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | None:
+async def _explained(ports: Ports, plan: Plan, freezer: Freezer, *, live: bool) -> JsonObject | None:
     memo = await ports.ledger.drop_memo(plan.path) if live else None
     candidate = await candidate_of_drop(ports, plan, "drop", memo)
     if candidate is None:
         return None
+    candidate = freezer.foreseen(plan, candidate)
     if not live:  # the folder stands for the container, from which the rest is looked up
         candidate = replace(candidate, request=await with_document(ports, candidate))
     return await explain(ports, await draft_of(ports, candidate, live=live), live=live)
 
 
-async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
+async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Result | None:
     """Accept one plan.
 
     None when a file changed while it was read: its own event, or the inventory, looks again.
@@ -175,7 +184,9 @@ async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
         stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
             return _Result(memo, Accepted(stored.job, created=False))
-    candidate = await candidate_of_drop(ports, plan, door, memo)
+    contents = dict[str, bytes]()
+    candidate = await candidate_of_drop(ports, plan, door, memo, contents)
+    candidate = await freezer.freeze(plan, candidate, contents) if candidate is not None else None
     if candidate is None:
         return None
     accepted = await accept(ports, candidate)

@@ -23,9 +23,15 @@ from shared.jobspec import Problem, Source, read_envelope, read_through, sound_m
 _SOURCE = "drop"
 
 
-async def candidate_of_drop(ports: Ports, plan: Plan, door: str, memo: DropMemo | None) -> Candidate | None:
-    """The candidate, each file at the version that was listed; None when one changed meanwhile."""
-    contents: dict[str, bytes] = {plan.job.blob.name: plan.job.raw}
+async def candidate_of_drop(
+    ports: Ports, plan: Plan, door: str, memo: DropMemo | None, contents: dict[str, bytes] | None = None
+) -> Candidate | None:
+    """The candidate, each file at the version that was listed; None when one changed meanwhile.
+
+    `contents` gets what was read.
+    """
+    contents = {} if contents is None else contents
+    contents[plan.job.blob.name] = plan.job.raw
     hashes: dict[str, str] = {}
     too_large: list[Problem] = []
     crlf: set[str] = set()
@@ -40,8 +46,7 @@ async def candidate_of_drop(ports: Ports, plan: Plan, door: str, memo: DropMemo 
             continue
         if content is None:
             return None
-        if blob is plan.envelope:
-            contents[blob.name] = content
+        contents[blob.name] = content
         if b"\r\n" in content:
             crlf.add(blob.name)
         hashes[blob.name] = hashlib.sha256(content).hexdigest()

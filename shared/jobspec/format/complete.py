@@ -14,6 +14,8 @@ from shared.jobspec.format.scripts import same_mount_path
 from shared.jobspec.text.tree import JsonObject, copied, quote
 
 ACCOUNT_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_ACCOUNT>"
+#: How the note of a mount of dropped files begins.
+MOUNTED = "mountVolumes: the drop container"
 KEY_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_KEY>"
 
 
@@ -106,6 +108,32 @@ def _accounts(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
             yield f"{label}: the account's key is filled in at submission"
 
 
+def mounts_drops(document: JsonObject, defaults: Defaults) -> bool:
+    """Whether a document mounts something in the place of dropped files, so that none is mounted for it."""
+    properties = document.get("properties")
+    mount = _drop_mount(dict(properties), defaults) if isinstance(properties, dict) else ()
+    return not tuple(mount)
+
+
+def without_drop_mount(completed: JsonObject, defaults: Defaults) -> JsonObject:
+    """A completed document without the mount of dropped files that completion has added to it."""
+    properties = completed["properties"]
+    volumes = properties["mountVolumes"]
+    blobs = [one for one in volumes["azureBlobFileSystems"] if one != _own_mount(defaults)]
+    volumes = {**volumes, "azureBlobFileSystems": blobs}
+    volumes = {name: mounts for name, mounts in volumes.items() if mounts}
+    rest = {name: value for name, value in properties.items() if name != "mountVolumes"}
+    return {**completed, "properties": {**rest, **({"mountVolumes": volumes} if volumes else {})}}
+
+
+def _own_mount(defaults: Defaults) -> JsonObject:
+    return {
+        "accountName": defaults.drop_account,
+        "containerName": defaults.drop_container,
+        "relativeMountPath": DROP_MOUNT,
+    }
+
+
 def _drop_mount(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
     if defaults.drop_container is None or defaults.drop_account is None:
         return
@@ -118,13 +146,8 @@ def _drop_mount(properties: JsonObject, defaults: Defaults) -> Iterator[str]:
     blobs = [] if blobs is None else blobs
     if not isinstance(blobs, list):
         return
-    entry = {
-        "accountName": defaults.drop_account,
-        "containerName": defaults.drop_container,
-        "relativeMountPath": DROP_MOUNT,
-    }
-    properties["mountVolumes"] = {**volumes, "azureBlobFileSystems": [*blobs, entry]}
-    yield f"mountVolumes: the drop container {defaults.drop_container} is mounted at {DROP_MOUNT}"
+    properties["mountVolumes"] = {**volumes, "azureBlobFileSystems": [*blobs, _own_mount(defaults)]}
+    yield f"{MOUNTED} {defaults.drop_container} is mounted at {DROP_MOUNT}"
 
 
 def _mounts_drop(properties: JsonObject, defaults: Defaults) -> bool:

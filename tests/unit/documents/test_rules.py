@@ -162,6 +162,11 @@ class _Defective(MemoryEngine):
         return super().check(spec)
 
 
+def _a_large_folder(world: World) -> None:
+    for name in ("run.sh", *(f"{number}.csv" for number in range(500))):
+        world.drops.upload(f"digits/{name}", b"true")
+
+
 def _a_defect(world: World) -> None:
     world.use(engines=TwoEngines(_Defective()))
 
@@ -183,6 +188,7 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
     "SW113": lambda world: None,
     "SW114": lambda world: world.drops.upload("digits/table.csv", b"1,2", archived=True),
     "SW115": lambda world: None,
+    "SW117": _a_large_folder,
     "SW116": lambda world: archived(world, b"an archive"),
 }
 
@@ -190,7 +196,7 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
 async def _in_a_world(code: str, text: str) -> dict[str, str]:
     world = World()
     DEPLOYED[code](world)
-    if code in ("SW105", "SW107", "SW114", "SW115"):
+    if code in ("SW105", "SW107", "SW114", "SW115", "SW117"):
         return await _dropped(world, text)
     if code == "SW108":
         first = {"properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "hostname"}}}

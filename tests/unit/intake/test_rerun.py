@@ -23,10 +23,21 @@ HOOK = {"url": "https://hooks.example.com/x?code=canary-42", "events": ["failed"
 ENVELOPE = {"name": "mine", "notify": [HOOK], "retry": {"infrastructure": 0, "user": 2}}
 
 
-async def _ran(world: World) -> Job:
+#: A job that mounts its scripts itself, so that it has no code of its own.
+LIVE = {
+    "mountVolumes": {
+        "azureBlobFileSystems": [
+            {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
+        ]
+    }
+}
+
+
+async def _ran(world: World, **properties: Any) -> Job:
     document = job_json(
         customToolkitSettings={"commandLine": f"python {SCRIPT}"},
         secrets=[{"name": "TOKEN", "value": "canary-4711"}],
+        **properties,
     )
     world.drops.upload("digits/run/train.py", b"print(1)")
     world.drops.upload("digits/run/slipway.json", json.dumps(ENVELOPE).encode())
@@ -93,7 +104,7 @@ async def test_a_rerun_can_be_run_again(world: World) -> None:
 
 
 async def test_a_script_that_has_changed_is_named(world: World) -> None:
-    job = await _ran(world)
+    job = await _ran(world, **LIVE)
     world.drops.upload("digits/run/train.py", b"print(2)")
     with pytest.raises(Misuse, match=r"scripts/digits/run/train\.py has changed") as caught:
         await _again(world, job)
@@ -103,8 +114,20 @@ async def test_a_script_that_has_changed_is_named(world: World) -> None:
     assert len(world.engine.started) == 1
 
 
+async def test_a_job_with_code_of_its_own_runs_that_after_any_edit_of_its_folder(world: World) -> None:
+    first = await _ran(world)
+    world.drops.upload("digits/run/train.py", b"print(2)")
+    del world.drops.blobs["digits/run/slipway.json"]
+
+    second = await _again(world, first)
+
+    assert first.code is not None
+    assert second.code == first.code
+    assert second.state is JobState.QUEUED
+
+
 async def test_a_script_that_is_gone_is_named(world: World) -> None:
-    job = await _ran(world)
+    job = await _ran(world, **LIVE)
     del world.drops.blobs["digits/run/train.py"]
     with pytest.raises(Misuse, match=r"scripts/digits/run/train\.py is gone") as caught:
         await _again(world, job)
@@ -166,7 +189,7 @@ async def test_a_job_that_no_one_dropped_runs_again_for_those_who_asked_to_be_no
 
 
 async def test_the_scripts_of_now_are_those_of_the_new_job_and_its_other_files_are_not(world: World) -> None:
-    first = await _ran(world)
+    first = await _ran(world, **LIVE)
     uploaded = world.drops.upload("digits/run/train.py", b"print(1)")
 
     drop = (await _again(world, first)).drop

@@ -389,10 +389,12 @@ async def test_the_note_on_an_incomplete_drop_under_a_template_goes_when_it_runs
 
 
 async def test_a_folder_of_many_files_is_remembered(world: World) -> None:
+    """Also if they are too many for a drop: that is a rejection, and not looked at again."""
     for n in range(3000):
         world.drops.upload(f"digits/run/data-{n:05d}.csv", b"x")
     (job,) = await _drop(world, "digits/run/job.json", "digits/run/train.py")
     world.pass_time(120)
 
-    assert job.state is JobState.QUEUED
+    assert job.state is JobState.REJECTED
+    assert "SW117" in [one["code"] for one in job.problems]
     assert (await inventory(world.ports)).looked == 0
