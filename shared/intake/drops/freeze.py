@@ -32,14 +32,14 @@ _NAMED = 3
 _REQUEST = (JOB_FILE, ENVELOPE_FILE)
 
 
-class Brought(NamedTuple):
+class FilesOfRun(NamedTuple):
     """The files that a drop brings, by their names in the archive, and where it is unpacked."""
 
     at: str
     files: Mapping[str, Blob]
 
 
-def _brought(plan: Plan, files: Sequence[Blob]) -> Brought:
+def _files_of(plan: Plan, files: Sequence[Blob]) -> FilesOfRun:
     """What a run brings: its folder, and at their paths the scripts that it names elsewhere."""
     request = {f"{plan.folder}{name}" for name in _REQUEST}
     elsewhere = [blob for blob in plan.scripts if not blob.name.startswith(plan.folder)]
@@ -47,15 +47,15 @@ def _brought(plan: Plan, files: Sequence[Blob]) -> Brought:
         blob.name: blob for blob in (*files, *elsewhere) if not blob.archived and blob.name not in request
     }
     # Storage has a file beside a folder of the same name; a disk does not.
-    folders = {above for name in blobs for above in _above(name)}
+    folders = {above for name in blobs for above in _folders_above(name)}
     blobs = {name: blob for name, blob in blobs.items() if name not in folders}
     if elsewhere or not plan.folder:
-        return Brought(DROP_MOUNT, blobs)
+        return FilesOfRun(DROP_MOUNT, blobs)
     short = {name[len(plan.folder) :]: blob for name, blob in blobs.items()}
-    return Brought(f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", short)
+    return FilesOfRun(f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", short)
 
 
-def _above(name: str) -> list[str]:
+def _folders_above(name: str) -> list[str]:
     levels = name.split("/")
     return ["/".join(levels[:end]) for end in range(1, len(levels))]
 
@@ -65,13 +65,13 @@ class Freezer:
 
     def __init__(self, ports: Ports, files: Sequence[Blob]) -> None:
         self._ports, self._files = ports, files
-        self._lock, self._codes = asyncio.Lock(), dict[tuple[str, ...], Code | None]()
+        self._codes = dict[tuple[str, ...], asyncio.Task[Code | None]]()
 
     def foreseen(self, plan: Plan, candidate: Candidate) -> Candidate:
         """The candidate with what its code would be, without a digest. Reads and writes nothing."""
         if _is_live(self._ports, candidate):
             return candidate
-        place, files = _brought(plan, self._files)
+        place, files = _files_of(plan, self._files)
         if excess := _excess(files):
             return _with_problem(candidate, refused("SW117", "", excess, _WAYS_OUT))
         size = sum(blob.size for blob in files.values())
@@ -90,15 +90,14 @@ class Freezer:
         code = candidate.request.code
         if code is None or has_errors(candidate.request.problems):
             return candidate
-        _, files = _brought(plan, self._files)
+        _, files = _files_of(plan, self._files)
         names = tuple(sorted(files, key=order))
-        async with self._lock:
-            if names not in self._codes:
-                try:
-                    self._codes[names] = await self._stored(code, names, files, contents)
-                except Misuse as error:
-                    return _with_problem(candidate, refused("SW107", "", str(error), error.remedy))
-            frozen = self._codes[names]
+        if names not in self._codes:
+            self._codes[names] = asyncio.create_task(self._stored(code, names, files, contents))
+        try:
+            frozen = await self._codes[names]
+        except Misuse as error:
+            return _with_problem(candidate, refused("SW107", "", str(error), error.remedy))
         return _with_code(candidate, frozen) if frozen is not None else None
 
     async def _stored(

@@ -35,11 +35,11 @@ async def dropped(world: World, files: dict[str, bytes], folder: str = "d/") -> 
     return [one.job for one in (await look_at_folder(world.ports, folder)).accepted]
 
 
-def unpacked(world: World, of: Job) -> dict[str, bytes]:
+def unpacked(world: World, one: Job) -> dict[str, bytes]:
     """The files of the archive of a job, by name."""
-    assert of.code is not None
-    with tarfile.open(fileobj=io.BytesIO(world.snapshots.data[of.code.blob])) as archive:
-        files = {one.name: archive.extractfile(one) for one in archive.getmembers()}
+    assert one.code is not None
+    with tarfile.open(fileobj=io.BytesIO(world.snapshots.data[one.code.blob])) as archive:
+        files = {member.name: archive.extractfile(member) for member in archive.getmembers()}
         return {name: file.read() for name, file in files.items() if file is not None}
 
 
