@@ -15,6 +15,8 @@ from typing import BinaryIO, NamedTuple, cast
 MIB = 1 << 20
 #: The most bytes of an archive, and the most files, links and folders in one.
 BYTES, ENTRIES = 256 * MIB, 20_000
+#: The most bytes of all files together, as a node unpacks them.
+UNPACKED = 4096 * MIB
 #: The largest files, and their first bytes, that show whether a folder shrinks.
 SAMPLES, SAMPLE = 16, 1 << 16
 #: A folder that shrinks by less is not worth the time that compression takes.

@@ -15,6 +15,7 @@ from shared.snapshots.pack import (
     MIB,
     SAMPLE,
     SAMPLES,
+    UNPACKED,
     Changed,
     Packed,
     Packer,
@@ -46,6 +47,8 @@ async def archive_of(tree: Tree, limit: int = BYTES) -> AsyncIterator[Archive]:
 
 def pack(tree: Tree, out: BinaryIO, limit: int = BYTES) -> Packed:
     """Write the archive of a folder to `out`. Raises Failure."""
+    if tree.size > UNPACKED:
+        raise too_large(tree, UNPACKED, "has")
     files = {file.name: file for file in tree.files}
     compress = shrinks((file.size, _begin(file)) for file in tree.largest(SAMPLES))
     packer = Packer(out, compress=compress, limit=limit)
@@ -67,10 +70,10 @@ def pack(tree: Tree, out: BinaryIO, limit: int = BYTES) -> Packed:
         raise Failure(f"the folder cannot be packed: {error.strerror}; {room}") from None
 
 
-def too_large(tree: Tree, limit: int) -> Failure:
-    """The refusal of a folder that packs to more bytes than that, with what is large in it."""
+def too_large(tree: Tree, limit: int, verb: str = "packs to") -> Failure:
+    """The refusal of a folder that has, or packs to, more bytes than that, with what is large in it."""
     return Failure(
-        f"{tree.folder} packs to more than {limit / MIB:,.0f} MiB, which is the most that a job takes along; "
+        f"{tree.folder} {verb} more than {limit / MIB:,.0f} MiB, which is the most that a job takes along; "
         f"the largest files are {largest(tree)}; name data in {IGNORE_FILE}, and put it where jobs mount it "
         "(slipway data put)"
     )

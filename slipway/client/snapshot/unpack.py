@@ -13,11 +13,12 @@ from typing import BinaryIO, NamedTuple
 
 from shared.core.visible import escaped
 from shared.snapshots.listing import Entry, Unreadable, members
+from shared.snapshots.pack import MIB, UNPACKED
 from slipway.client.files.names import impossible
 from slipway.failure import Failure
 
-#: The most bytes that an archive may unpack to here.
-LIMIT = 4 << 30
+#: The most bytes that an archive may unpack to here: what files have, and the room between them.
+LIMIT = UNPACKED + 64 * MIB
 
 
 class Unpacked(NamedTuple):

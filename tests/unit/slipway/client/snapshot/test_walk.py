@@ -204,6 +204,15 @@ def test_a_folder_that_packs_to_too_much_names_its_largest_files(tmp_path: Path)
         pack(walk(tmp_path), io.BytesIO(), 2 << 20)
 
 
+def test_files_that_no_node_would_unpack_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    put(tmp_path, "train.py")
+    with (tmp_path / "holes.bin").open("wb") as file:
+        os.truncate(file.fileno(), 5 << 30)
+
+    with pytest.raises(Failure, match=r"has more than 4,096 MiB.*holes\.bin \(5,120\.0 MiB\)"):
+        pack(walk(tmp_path), io.BytesIO())
+
+
 def test_a_folder_of_too_many_files_names_where_they_are(tmp_path: Path) -> None:
     put(tmp_path, "train.py", *(f"images/{number}" for number in range(9)))
 
