@@ -104,7 +104,7 @@ def drop(
         bool,
         typer.Option(
             "--force",
-            help="upload it even if the job cannot run, has a secret, or another runs from the folder",
+            help="upload it even if the job cannot run, has a secret, or another mounts the folder",
         ),
     ] = False,
     follow: Annotated[

@@ -185,12 +185,15 @@ def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
 
 
 async def _joined(api: Service, drop: Drop) -> list[Job]:
-    """The jobs at work with the same files. Raises Failure for a job that would get other files."""
+    """The jobs at work with the same files. Raises Failure for a job that would get other files.
+
+    A job with code of its own keeps it.
+    """
     joined = list[Job]()
     for job in [await api.job(one) for one in sorted(await _ids(api, drop, {"state": "active"}, ACTIVE))]:
         if runs_the_same(job, drop.folder, drop.target):
             joined.append(job)
-        elif not drop.force:
+        elif not drop.force and job.get("code") is None:
             raise Failure(
                 f"{job['id']} runs from the folder {drop.target}, and would get other files; wait for its "
                 f"end (slipway wait {job['id']}), drop this into a folder of its own (--to), or use --force"
