@@ -83,9 +83,8 @@ def run(
     """
     check_folder(folder)
     url = url or address_beside(settings_file)
-    drop = checked(
-        folder, to, asyncio.run(upload_settings(url, key, settings_file)), force=force, quiet=as_json
-    )
+    settings = asyncio.run(upload_settings(url, key, settings_file))
+    drop = checked(folder, to, settings, force=force, quiet=as_json)
     try:
         waits = asyncio.run(carry_out(drop, url, key))
     except KeyboardInterrupt:
@@ -185,10 +184,7 @@ def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
 
 
 async def _joined(api: Service, drop: Drop) -> list[Job]:
-    """The jobs at work with the same files. Raises Failure for a job that would get other files.
-
-    A job with code of its own keeps it.
-    """
+    """The jobs at work with the same files. Raises Failure for one without code that would get others."""
     joined = list[Job]()
     for job in [await api.job(one) for one in sorted(await _ids(api, drop, {"state": "active"}, ACTIVE))]:
         if runs_the_same(job, drop.folder, drop.target):
