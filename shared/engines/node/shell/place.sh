@@ -24,12 +24,14 @@ if [ "$slipway_real" != "$slipway_temp${slipway_above#"$SLIPWAY_TEMP"}" ]; then
   echo "hostile: $SLIPWAY_CODE is in a volume of the job, where no code belongs" >&2
   exit 247
 fi
-if [ -d "$SLIPWAY_UNPACKED" ]; then
-  : >"$slipway_mark" || exit 248
-  rmdir -- "$SLIPWAY_CODE" 2>/dev/null
-  put "$SLIPWAY_UNPACKED" "$SLIPWAY_CODE" && rm -rf -- "$SLIPWAY_UNPACKED" && exit
+if ! mkdir -- "$slipway_mark" 2>/dev/null; then
+  # Another pod of the job has the same directory, and puts it there; if it cannot, the run ends all of them.
+  until [ -e "$slipway_mark/done" ]; do sleep 1; done
+  exit
 fi
-# Another pod of the job may have the same directory, and have been faster.
-[ -e "$slipway_mark" ] && [ ! -e "$SLIPWAY_UNPACKED" ] && exit
+if [ -d "$SLIPWAY_UNPACKED" ]; then
+  rmdir -- "$SLIPWAY_CODE" 2>/dev/null
+  put "$SLIPWAY_UNPACKED" "$SLIPWAY_CODE" && rm -rf -- "$SLIPWAY_UNPACKED" && : >"$slipway_mark/done" && exit
+fi
 echo "failed: its code could not be put at $SLIPWAY_CODE" >&2
 exit 248

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,3 +98,22 @@ def test_a_job_whose_code_is_not_there_never_runs(node: Nodes) -> None:
 
     assert "its code could not be put at" in node.record()["message"]
     assert not (node.root / "ran").exists()
+
+
+def test_pods_that_share_a_directory_put_it_there_once(tmp_path: Path) -> None:
+    """As those of the tests do, which are processes of one machine."""
+    (tmp_path / "place.sh").write_text(alone.placing())
+    (tmp_path / "temporary/wd").mkdir(parents=True)
+    (tmp_path / "unpacked").mkdir()
+    unpack(io.BytesIO(packed(*FOLDER)), tmp_path / "unpacked")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "SLIPWAY_TEMP": str(tmp_path / "temporary"),
+        "SLIPWAY_CODE": str(tmp_path / "temporary/wd"),
+        "SLIPWAY_UNPACKED": str(tmp_path / "unpacked"),
+    }
+
+    pods = [subprocess.Popen(["sh", str(tmp_path / "place.sh")], env=environment) for _ in range(4)]
+
+    assert [pod.wait(timeout=60) for pod in pods] == [0] * 4
+    assert (tmp_path / "temporary/wd/train.py").exists()
