@@ -33,23 +33,23 @@ class IgnoreFile:
         self._rules = rules
 
     @classmethod
-    def of_folder(cls, folder: Path, before: Iterable[str] = ()) -> Self:
-        """The folder's rules, if it has any, after those of `before`. Raises Failure if it cannot be read."""
+    def of_folder(cls, folder: Path) -> Self:
+        """The folder's rules, if it has any. Raises Failure if they cannot be read."""
         file = folder / NAME
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines() if file.is_file() else []
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"{file} cannot be read: {error}") from None
-        rules = [_rule(pattern, NAME) for pattern in before]
+        rules = list[_Rule]()
         for number, line in enumerate(lines, 1):
             if (text := line.rstrip()) and not text.startswith("#"):
                 rules.append(_rule(text, f"{file}, line {number}"))
         return cls(rules)
 
     @classmethod
-    def from_patterns(cls, patterns: Iterable[str]) -> Self:
-        """The rules of a list."""
-        return cls([_rule(pattern, NAME) for pattern in patterns])
+    def from_patterns(cls, patterns: Iterable[str], *, any_case: bool = False) -> Self:
+        """The rules of a list. With `any_case`, capital letters are as good as small ones."""
+        return cls([_rule(pattern, NAME, any_case=any_case) for pattern in patterns])
 
     def fits(self, path: str, *, folder: bool = False) -> bool:
         """Whether uploads leave out this file or folder, by its path below the folder."""
@@ -68,7 +68,7 @@ class IgnoreFile:
         return None if last is None else not last.back
 
 
-def _rule(text: str, place: str) -> _Rule:
+def _rule(text: str, place: str, *, any_case: bool = False) -> _Rule:
     back = text.startswith("!")
     pattern = text.removeprefix("!")
     levels = pattern.strip("/").split("/")
@@ -80,7 +80,8 @@ def _rule(text: str, place: str) -> _Rule:
     anywhere = "/" not in pattern.rstrip("/")
     begin = "(?:[^/]+/)*" if anywhere else ""
     try:
-        return _Rule(re.compile(begin + _expression(levels), re.DOTALL), pattern.endswith("/"), back)
+        flags = re.DOTALL | (re.IGNORECASE if any_case else 0)
+        return _Rule(re.compile(begin + _expression(levels), flags), pattern.endswith("/"), back)
     except re.error as error:
         raise Failure(f"{place}: {text!r} is not a pattern: {error}") from None
 

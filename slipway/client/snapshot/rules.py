@@ -6,6 +6,7 @@ git leaves out may be what the job needs. `.slipwayignore` adds to the list, and
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -27,8 +28,35 @@ _TOOLS = (
     ".DS_Store",
     "node_modules/",
 )
-#: Files that hold secrets, by their usual names.
-_SECRETS = (".env*", ".netrc", ".pypirc", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key")
+#: Files and folders that hold secrets, by their usual names, in capital letters, too.
+_SECRETS = (
+    ".env*",
+    "*.env",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    "local.settings.json",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "!id_*.py",
+    "*.pem",
+    "*.key",
+    "*.pfx",
+    "*.p12",
+    "*.ppk",
+    ".aws/",
+    ".azure/",
+    ".gnupg/",
+    ".kube/",
+    ".ssh/",
+)
+#: How the name of a copy ends that people and editors keep.
+_COPY = re.compile(r"(?:~|\.(?:bak|backup|old|orig|save))$", re.IGNORECASE)
 #: What describes the job stands at the top, and is sent as the request.
 REQUEST = ("/job.json", "/slipway.json")
 #: The files by which a folder is an environment of Python, or the downloaded output of a job.
@@ -42,18 +70,31 @@ class Rules:
     """The rules of one folder. Raises Failure if its `.slipwayignore` cannot be read."""
 
     def __init__(self, folder: Path) -> None:
-        self._rules = IgnoreFile.of_folder(folder, (*_TOOLS, *_SECRETS))
-        self._request, self._tools, self._secrets = map(IgnoreFile.from_patterns, (REQUEST, _TOOLS, _SECRETS))
+        self._own = IgnoreFile.of_folder(folder)
+        self._request, self._tools = map(IgnoreFile.from_patterns, (REQUEST, _TOOLS))
+        self._secrets = IgnoreFile.from_patterns(_SECRETS, any_case=True)
 
     def reason(self, path: str, place: Path, *, folder: bool) -> Reason:
         """Why it is left out, by itself; "" if it is not. What is in a folder goes as the folder does."""
         if path == IGNORE_FILE or self._request.decision(path, folder=folder):
             return "own"
-        decision = self._rules.decision(path, folder=folder)
-        if decision is None and folder and any((place / mark).is_file() for mark in _MARKS):
-            return "usual"
-        if not decision:
-            return ""
-        if self._secrets.decision(path, folder=folder):
+        decision = self._own.decision(path, folder=folder)
+        if decision is not None:
+            return "own" if decision else ""
+        if self._is_secret(path, folder=folder):
             return "secret"
-        return "usual" if self._tools.decision(path, folder=folder) else "own"
+        is_made = folder and any((place / mark).is_file() for mark in _MARKS)
+        return "usual" if is_made or self._tools.decision(path, folder=folder) else ""
+
+    def secret_of_link(self, path: str, target: str) -> bool:
+        """Whether a link leads to what may be a secret, by the target's path, and is not taken back."""
+        if self._own.decision(path, folder=False) is False:
+            return False
+        levels = target.split("/")
+        return any(
+            self._is_secret("/".join(levels[:count]), folder=count < len(levels))
+            for count in range(1, len(levels) + 1)
+        )
+
+    def _is_secret(self, path: str, *, folder: bool) -> bool:
+        return any(self._secrets.decision(one, folder=folder) for one in {path, _COPY.sub("", path)})

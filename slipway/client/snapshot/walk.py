@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
@@ -99,7 +100,7 @@ class _Walk:
                 elif is_folder:
                     ahead.append(f"{name}/")
                     self.folders.append(name)
-                    self._counted(name)
+                    self._counted(f"{name}/")
                 else:
                     self._take(name, entry)
 
@@ -146,9 +147,23 @@ class _Walk:
             self.tree.links[name] = target.replace(os.sep, "/")
         elif is_folder:
             self.tree.others[name] = "it is a link to a folder elsewhere; put the folder itself there"
+        elif secret := self._secret_behind(name):
+            way_back = f"`!{escaped(name)}` in {IGNORE_FILE} takes it along"
+            self.tree.others[name] = f"it is a link to {secret}, which may be a secret; {way_back}"
         else:
             self._counted(name)
             self.tree.files.append(_file(name, real, status))
+
+    def _secret_behind(self, name: str) -> str:
+        """The name of what may be a secret, of all that a link out of the folder leads by; "" if none is."""
+        place = Path(self._root, name)
+        while place.is_symlink():
+            place = Path(os.path.realpath(place.parent), place.readlink())
+            target = Path(os.path.realpath(place.parent), place.name)
+            beyond = os.path.relpath(target, self._root).replace(os.sep, "/")
+            if self._rules.secret_of_link(name, re.sub(r"^(?:\.\./)+", "", beyond)):
+                return escaped(target.name)
+        return ""
 
     def _is_left_out(self, path: str, *, is_folder: bool) -> bool:
         """Whether a path is left out, by itself or with a folder above it."""
@@ -161,9 +176,10 @@ class _Walk:
 
     def _counted(self, name: str) -> None:
         """Count a member. Raises Failure, with the folders that have most, beyond the limit."""
-        self._count[name.partition("/")[0]] += 1
+        top, slash, _ = name.partition("/")
+        self._count[escaped(top) if slash else "the folder itself"] += 1
         if self._count.total() > self._most:
-            most = ", ".join(f"{escaped(top)} ({count:,})" for top, count in self._count.most_common(5))
+            most = ", ".join(f"{top} ({count:,})" for top, count in self._count.most_common(5))
             raise Failure(
                 f"{self.tree.folder} has more than {self._most:,} files and folders, most of them in {most}; "
                 f"name data in {IGNORE_FILE}, and put it where jobs mount it (slipway data put)"

@@ -130,6 +130,9 @@ LEFT_OUT = (
 )  # fmt: skip
 SECRETS = (
     ".env", "deep/.env.local", ".netrc", ".pypirc", "id_rsa", "keys/id_ed25519", "tls.pem", "a.key",
+    "id_rsa_work", "id_rsa.bak", "id_rsa.pub", "deep/.ENV", "deep/.Env", "KEY.PEM", "prod.env", "cert.pfx",
+    "cert.p12", "deploy.ppk", ".git-credentials", "_netrc", ".npmrc", ".pgpass", "local.settings.json",
+    "tls.pem.bak", ".netrc~", "deep/_NETRC.old",
 )  # fmt: skip
 MEMBERS = (
     "train.py", ".config/x", ".gitignore", ".gitattributes", "id_map.csv", "keys.py", "environment.yml",
@@ -139,11 +142,12 @@ MEMBERS = (
 
 def test_what_tools_keep_and_what_may_be_a_secret_is_left_out(tmp_path: Path) -> None:
     put(tmp_path, *LEFT_OUT, *SECRETS, *MEMBERS, "job.json", "slipway.json")
+    put(tmp_path, ".aws/credentials", ".ssh/config")
 
     tree = walk(tmp_path)
 
     assert {file.name for file in tree.files} == {*MEMBERS}
-    assert set(tree.secrets) == {*SECRETS}
+    assert set(tree.secrets) == {*SECRETS, ".aws", ".ssh"}
     folders = (".git", "env-3/bin", "out/j_1", ".venv", "node_modules", "deep/__pycache__")
     assert {*folders, ".DS_Store", "sub/.git"} <= set(tree.usual)
     assert "job.json" not in tree.usual
@@ -176,6 +180,31 @@ def test_a_link_to_what_is_left_out_is_named(tmp_path: Path) -> None:
         "head": "it is a link to .git/HEAD, which is left out",
         "settings": "it is a link to .env, which is left out",
     }
+
+
+@pytest.mark.parametrize("target", [*SECRETS, ".aws/credentials", ".ssh/config"])
+def test_a_link_to_a_secret_elsewhere_is_named_with_the_way_back(tmp_path: Path, target: str) -> None:
+    folder = tmp_path / "project"
+    put(tmp_path, target, "project/a.py")
+    (folder / "settings").symlink_to(tmp_path / target)
+    (folder / "through").symlink_to("settings")
+    last = target.rpartition("/")[2]
+    words = f"it is a link to {last}, which may be a secret; `!NAME` in .slipwayignore takes it along"
+
+    tree = walk(folder)
+
+    assert [file.name for file in tree.files] == ["a.py"]
+    assert tree.others == {name: words.replace("NAME", name) for name in ("settings", "through")}
+    put(folder, ".slipwayignore", text="!settings\n")
+    assert [file.name for file in walk(folder).files] == ["a.py", "settings"]
+
+
+def test_a_link_by_way_of_a_secret_name_elsewhere_is_named(tmp_path: Path) -> None:
+    put(tmp_path, "values", "project/a.py")
+    (tmp_path / ".env").symlink_to("values")
+    (tmp_path / "project/settings").symlink_to("../.env")
+
+    assert "a link to .env, which may be a secret" in walk(tmp_path / "project").others["settings"]
 
 
 @pytest.mark.parametrize("change", ["longer", "touched", "gone"])
@@ -217,6 +246,13 @@ def test_a_folder_of_too_many_files_names_where_they_are(tmp_path: Path) -> None
     put(tmp_path, "train.py", *(f"images/{number}" for number in range(9)))
 
     with pytest.raises(Failure, match=r"more than 8 files and folders, most of them in images \(8\)"):
+        walk(tmp_path, most=8)
+
+
+def test_too_many_files_at_the_top_are_counted_together(tmp_path: Path) -> None:
+    put(tmp_path, "data/x", *(f"f{number}" for number in range(9)))
+
+    with pytest.raises(Failure, match=r"most of them in the folder itself \(8\), data \(1\);"):
         walk(tmp_path, most=8)
 
 
