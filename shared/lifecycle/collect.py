@@ -4,7 +4,8 @@ Nothing counts references: a job and its count would be in different partitions,
 change both. In place of that an archive is *young* by its Last-Modified, and all that need it make it so:
 
 1. Each acceptance touches the archive before it makes its record (`intake.kept_code`).
-2. Here, at least once in two days, those of the active jobs and of the open job sweeps are touched.
+2. Here, at least once in two days, those of the active jobs and of the open job sweeps are touched, and of
+   ended jobs that the archive should have by now, and does not: their cluster or a receiver is waited for.
 3. What these do not name, and is older than any record that could name it, is deleted in the version that was
    listed. A touch in between changes the version, so that the archive stays.
 
@@ -35,7 +36,7 @@ log = logging.getLogger(__name__)
 _RENEWED = timedelta(days=1)
 #: How much longer than a finished record its archive is kept, and how long one that no job was accepted with.
 _LONGER, _UNUSED = timedelta(days=3), timedelta(days=2)
-#: The most archives that one run deletes.
+#: The most archives that one run deletes, and the most records of ended jobs that it reads in a shard.
 _MOST = 1_000
 #: About the bytes of a record.
 _RECORD = 1_000
@@ -94,7 +95,7 @@ class _Needed(NamedTuple):
 
 
 async def _needed(ports: Ports) -> _Needed:
-    """The archives of all active jobs and open job sweeps. Raises Unavailable."""
+    """The archives of active jobs, open sweeps, and records that stay too long. Raises Unavailable."""
     now, longest = ports.clock(), ports.policy.longest_delivery_wait
     shards = range(ports.ledger.shards)
     parts = await asyncio.gather(*(ports.ledger.unfinished(shard, now, longest) for shard in shards))
@@ -103,10 +104,29 @@ async def _needed(ports: Ports) -> _Needed:
     of_sweeps = await each(
         (one for part in parts for one in part.sweeps), lambda one: _of_sweep(ports.job_sweeps, one)
     )
-    codes = [*of_jobs, *of_sweeps]
-    # Rows that cannot be read at all were skipped, and noted.
-    whole = all(one.whole for one in codes) and not ports.troubles.reasons("row")
+    of_ended = await asyncio.gather(*(_of_ended(ports, shard) for shard in shards))
+    codes = [*of_jobs, *of_sweeps, *of_ended]
+    whole = all(one.whole for one in codes) and all(part.whole for part in parts)
     return _Needed(frozenset().union(*(one.blobs for one in codes)), whole)
+
+
+async def _of_ended(ports: Ports, shard: int) -> _Needed:
+    """Those of records that are due for the archive. Not whole where there are more than one run reads."""
+    if not ports.policy.retention:
+        return _Needed(frozenset(), whole=True)
+    due = await ports.finished.due_jobs(shard, ports.clock() - ports.policy.retention, _MOST)
+    codes = await each(due, lambda key: _of_record(ports, key.rpartition("|")[2]))
+    whole = len(due) < _MOST and all(one.whole for one in codes)
+    return _Needed(frozenset().union(*(one.blobs for one in codes)), whole)
+
+
+async def _of_record(ports: Ports, job_id: str) -> _Needed:
+    try:
+        stored = await ports.ledger.get(job_id)
+    except Unreadable:
+        return _Needed(frozenset(), whole=False)
+    code = stored.job.code if stored is not None else None
+    return _Needed(frozenset({code.blob} if code is not None else ()), whole=True)
 
 
 def _of_jobs(rows: Iterable[Active]) -> list[_Needed]:

@@ -100,10 +100,12 @@ class TableLedger:
         """The active jobs, the events and the open job sweeps of a shard, by one range query."""
         entities = await self._store.rows(rows.unfinished(shard, now, longest))
         events, sweeps = (bisect_left(entities, kind, key=itemgetter("RowKey")) for kind in ("o|", "p|"))
+        jobs = self._store.legible(entities[:events], rows.active_of)
         return Unfinished(
-            self._store.legible(entities[:events], rows.active_of),
+            jobs,
             self._store.legible(entities[events:sweeps], rows.notice_of_row),
             [str(row["RowKey"])[2:] for row in entities[sweeps:]],
+            whole=len(jobs) == events,
         )
 
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:

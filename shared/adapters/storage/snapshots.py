@@ -111,11 +111,14 @@ class BlobSnapshots:
                 return
 
     async def delete(self, blob: str, etag: str) -> bool:
-        """With the ETag as a condition: what was touched since then stays."""
+        """With the ETag as a condition: what was touched since then stays.
+
+        With what storage calls snapshots: its uploader may make one, and it would keep the blob.
+        """
         answer = await self._account.lists.call(
             "DELETE",
             self._path(blob),
-            headers={"If-Match": f'"{etag}"'},
+            headers={"If-Match": f'"{etag}"', "x-ms-delete-snapshots": "include"},
             expected=(HTTPStatus.NOT_FOUND, HTTPStatus.PRECONDITION_FAILED),
         )
         return answer.status < HTTPStatus.BAD_REQUEST

@@ -106,6 +106,8 @@ class Unfinished:
     events: list[Notice]
     #: the ids of the job sweeps
     sweeps: list[str] = field(default_factory=list)
+    #: whether the row of every job could be read
+    whole: bool = True
 
 
 def packed(job: Job) -> str:

@@ -98,6 +98,18 @@ async def test_an_upload_address_creates_one_blob_once_and_nothing_else(stored: 
     assert await content(stored.snapshots) == DATA
 
 
+async def test_an_uploader_who_makes_a_snapshot_in_storage_keeps_no_archive(stored: Stored) -> None:
+    address = await stored.snapshots.upload_address(BLOB, _now() + timedelta(minutes=5))
+    async with stored.http.put(address, data=DATA, headers=ONCE) as first:
+        assert first.status == 201
+    async with stored.http.put(f"{address}&comp=snapshot") as made:
+        assert made.status == 201
+    (one,) = await listed(stored.snapshots)
+
+    assert await stored.snapshots.delete(one.blob, one.etag)
+    assert await listed(stored.snapshots) == []
+
+
 async def test_a_read_address_reads_one_blob_and_nothing_else(stored: Stored) -> None:
     await stored.snapshots.put(BLOB, DATA)
     address = await stored.snapshots.read_address(BLOB, _now() + timedelta(days=60))

@@ -92,7 +92,7 @@ class Ledger:
     async def unfinished(self, *_: Any) -> Any:
         await self.turns.wait()
         jobs = [] if self.blind else [one for one in self.records if one.ended is None]
-        return SimpleNamespace(jobs=jobs, sweeps=[])
+        return SimpleNamespace(jobs=jobs, sweeps=[], whole=True)
 
 
 class Life:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -10,8 +11,10 @@ import pytest
 from shared.core.code.store import Snapshot
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
+from shared.core.job_sweeps.record import StoredSweep
 from shared.intake.message import read_request
 from shared.intake.request_door import sweep_requested
+from shared.lifecycle.archive import archive
 from shared.lifecycle.collect import Collected, collect, collect_now_and_then
 from shared.operate.audit import audit
 from tests.doubles.memory_snapshots import MemorySnapshots
@@ -68,6 +71,7 @@ async def test_the_code_of_a_job_that_works_for_months_stays_young(world: World)
 
     await end(world, job)
     world.pass_time((RETENTION + 3) * DAY)
+    await archive(world.ports)
     assert await collect(world.ports) == Collected(deleted=1)
 
 
@@ -76,9 +80,33 @@ async def test_the_code_of_a_job_that_has_ended_outlives_its_record(world: World
     await end(world, job)
 
     world.pass_time((RETENTION + 2) * DAY)
+    await archive(world.ports)
     assert await collect(world.ports) == Collected()
     world.pass_time(2 * DAY)
     assert await collect(world.ports) == Collected(deleted=1)
+
+
+async def test_a_record_that_waits_for_its_cluster_or_a_receiver_keeps_its_code(world: World) -> None:
+    await end(world, await job_of(world))
+
+    world.pass_time((RETENTION + 10) * DAY)
+
+    assert await collect(world.ports) == Collected(renewed=1)
+    await archive(world.ports)
+    world.pass_time((RETENTION + 4) * DAY)
+    assert await collect(world.ports) == Collected(deleted=1)
+
+
+async def test_while_the_record_of_an_ended_job_cannot_be_read_nothing_goes(world: World) -> None:
+    job = await job_of(world)
+    await end(world, job)
+    (key,) = [key for key in world.ledger.held if key[1] == f"j|{job.id}"]
+    row = world.ledger.held[key].row
+    row.update({name: "damaged" for name in row if name not in ("PartitionKey", "RowKey")})
+
+    world.pass_time((RETENTION + 10) * DAY)
+
+    assert await collect(world.ports) == Collected()
 
 
 async def test_without_a_retention_code_stays_for_good(world: World) -> None:
@@ -119,6 +147,33 @@ async def test_while_a_record_cannot_be_read_nothing_goes(world: World) -> None:
     world.pass_time(DAY)
 
     assert await collect(world.ports) == Collected(renewed=1, deleted=1)
+
+
+class _Forgetful:
+    """The job sweeps, while an audit begins: it forgets which rows could not be read."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._job_sweeps = world, world.ports.job_sweeps
+
+    async def get(self, sweep_id: str) -> StoredSweep | None:
+        self._world.ports.troubles.forget("row")
+        return await self._job_sweeps.get(sweep_id)
+
+
+async def test_a_row_that_cannot_be_read_keeps_all_code_also_while_an_audit_begins(world: World) -> None:
+    job = await job_of(world)
+    world.policy(paused=True)
+    body = {"spec": job_json(), "code": archived(world, b"y"), "sweep": {"lr": [0.1, 0.3]}, "parallel": 1}
+    request = read_request(json.dumps(body).encode(), world.ports.policy.limits)
+    await sweep_requested(world.ports, request, door="http", source="http:", key="k")
+    (key,) = [key for key in world.ledger.held if key[1] == f"n|{job.id}"]
+    world.ledger.held[key].row["State"] = "damaged"
+    world.pass_time((RETENTION + 10) * DAY)
+    world.use(job_sweeps=_Forgetful(world))
+
+    assert (await collect(world.ports)).deleted == 0
+    assert job.code is not None
+    assert job.code.blob in world.snapshots.data
 
 
 async def test_what_is_touched_after_the_list_stays(world: World) -> None:
