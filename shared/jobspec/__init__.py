@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
     from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
     from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
+    from shared.jobspec.needs import is_met_by, is_pattern
     from shared.jobspec.problems.codes import CODES, problem
     from shared.jobspec.problems.fix import applied
     from shared.jobspec.problems.problem import (
@@ -77,6 +78,7 @@ _NAMES = {
     "format.secrets": "masked open_secrets redact seal_secrets",
     "secrets.embedded": "SEALED",
     "job_sweep": "Value combinations filled longest text_of",
+    "needs": "is_met_by is_pattern",
     "problems.codes": "CODES problem",
     "problems.fix": "applied",
     "problems.problem": "Problem Severity has_errors page_of unknown_properties with_pages",
@@ -141,6 +143,8 @@ __all__ = [
     "is_bare_job",
     "is_digest",
     "is_idempotency_key",
+    "is_met_by",
+    "is_pattern",
     "iso_duration",
     "lint",
     "longest",

@@ -18,6 +18,7 @@ from shared.jobspec.format.base import Items, Model
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
 from shared.jobspec.job_sweep import MAX_JOBS, sweep_problems
+from shared.jobspec.needs import need_problems
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
 from shared.jobspec.receivers import NAME, RequestedReceiver, receiver_problems
@@ -72,6 +73,8 @@ class Envelope(Model):
     #: The parameters of a job sweep, and how many of its jobs may run at once.
     sweep: dict[str, Any] | None = None
     parallel: Annotated[int, Field(ge=1, le=MAX_JOBS)] | None = None
+    #: Files of a dropped folder for which its job waits, by path or pattern.
+    needs: Items[str] = ()
 
 
 _MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_fields.items())
@@ -107,7 +110,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root)]
     problems += receiver_problems(root, limits.max_receivers)
     problems += [*_dependencies(root), *sweep_problems(root, drop=drop)]
-    problems += code_problems(root, drop=drop)
+    problems += [*code_problems(root, drop=drop), *need_problems(root, drop=drop)]
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
     return ReadEnvelope(None if has_errors(ordered) else envelope, shortened(ordered, limits))

@@ -25,6 +25,7 @@ from shared.intake.drops.contents import all_files, contents_of, files_in, too_m
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
+from shared.intake.drops.needed_files import folder_that_awaits
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
@@ -66,11 +67,15 @@ class _Result:
 
 async def file_arrived(ports: Ports, name: str) -> FolderResult:
     """A file was written: look at its folder, unless this can change nothing, or such a look is ordered."""
-    folder = parent(name)
-    run = await run_of(ports, name)
-    if run is None or await is_ordered(ports, folder):
+    folder, run = parent(name), await run_of(ports, name)
+    if run is None:
+        awaiting = folder_that_awaits(ports, name)
+        if awaiting is None:
+            return FolderResult()
+        folder = awaiting
+    if await is_ordered(ports, folder):
         return FolderResult()
-    accepted = await _accepted_before(ports, name, run)
+    accepted = await _accepted_before(ports, name, run) if run is not None else None
     return FolderResult((accepted,)) if accepted else await look_at_folder(ports, folder)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
+from shared.intake.drops.needed_files import what_it_needs
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
 from shared.intake.message import Request, read_request
@@ -39,7 +41,11 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob], *, deeper: boo
         return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it{hint}")
     runs = await _plans(ports, folder, blobs, job, deeper=deeper)
     archived = {blob.name: blob for plan in runs.runs for blob in plan.files if blob.archived}
-    return _archived(list(archived.values())) if archived else runs
+    if archived:
+        return _archived(list(archived.values()))
+    envelope = runs.runs[0].envelope if runs.runs else None
+    waits = await what_it_needs(ports, folder, envelope, blobs) if envelope is not None else ""
+    return replace(runs, runs=(), waits=waits) if waits else runs
 
 
 def _archived(blobs: Sequence[Blob]) -> Plans:

@@ -253,6 +253,7 @@ _MESSAGES = (
     Text("SW062", '{"spec": {}, "labels": {⟦"a b"⟧: "c"}}'),
     Text("SW064", '{"spec": {}, "notify": [{"url": ⟦"ftp://host"⟧}]}'),
     Text("SW065", '{"specBlob": ⟦"../x"⟧}'),
+    Text("SW065", '{"spec": {}, ⟦"needs"⟧: ["a.csv"]}'),
     Text("SW066", '{"spec": {}, "notify": [{"url": "https://host/", "secret": ⟦"a b c"⟧}]}'),
     Text("SW067", '{"spec": {}, "resources": {"memory": ⟦"16 GB"⟧}}'),
     Text("SW068", '{"spec": {}, "after": [⟦"a b"⟧]}'),

@@ -1,0 +1,103 @@
+"""The files that a `slipway.json` names as needed: its folder is complete once all of them are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.core.errors import Misuse
+from shared.core.pacing.off_loop import off_loop
+from shared.core.ports import Blob, Ports
+from shared.intake.drops.needed_scripts import exact, named_alike
+from shared.jobspec import Limits, Source, is_met_by, is_pattern, quote, read_envelope, read_through
+
+#: Seconds for which a process remembers what a version of a slipway.json needs.
+_REMEMBERED = 3600.0
+#: Pages of the list of files below a folder that are read for one pattern at most.
+_PAGES = 5
+#: Levels above a file in which a folder may wait for it.
+_LEVELS = 9
+
+
+async def what_it_needs(ports: Ports, folder: str, envelope: Blob, blobs: Sequence[Blob]) -> str:
+    """What the folder waits for, in a sentence; "" if nothing. `blobs` are the files directly in it.
+
+    Costs a request for each version of the `slipway.json`, and some for each entry of a level below.
+    """
+    names = [blob.name[len(folder) :] for blob in blobs]
+    absent = [
+        need
+        for need in await _needs_of(ports, envelope)
+        if not any(is_met_by(need, name) for name in names) and not await _is_below(ports, folder, need)
+    ]
+    if absent or ports.memo.latest(_awaited(folder)):
+        ports.memo.put(_awaited(folder), ports.clock(), {"needs": tuple(absent)})
+    if not absent:
+        return ""
+    hint = "" if is_pattern(absent[0]) else await named_alike(ports.drops, folder + absent[0], folder, blobs)
+    meant = [f"a file that matches {quote(n)}" if is_pattern(n) else folder + n for n in absent]
+    return f"waits for {', '.join(meant)}, which {envelope.name} needs{hint}"
+
+
+def folder_that_awaits(ports: Ports, name: str) -> str | None:
+    """The folder that waited for such a file when this process looked last. Asks nothing.
+
+    In another process the inventory finds the file, as it finds one whose event is lost.
+    """
+    folder = name
+    for _ in range(_LEVELS):
+        if not folder:
+            return None
+        folder = folder[: folder.rstrip("/").rfind("/") + 1]
+        needs: Sequence[str] = ports.memo.latest(_awaited(folder)).get("needs", ())
+        if any(is_met_by(need, name[len(folder) :]) for need in needs):
+            return folder
+    return None
+
+
+def _awaited(folder: str) -> str:
+    return f"awaited|{folder}"
+
+
+async def _needs_of(ports: Ports, envelope: Blob) -> tuple[str, ...]:
+    """What one version of a slipway.json needs; nothing if it has an error, which its job's record says."""
+    key = f"needs|{envelope.name}|{envelope.etag}"
+
+    async def read() -> tuple[str, ...]:
+        try:
+            content = await ports.drops.read(
+                envelope.name, etag=envelope.etag, limit=ports.policy.max_document
+            )
+        except Misuse:
+            return ()
+        if content is None:
+            return ()  # it has changed, and has an event of its own
+        return await off_loop(len(content.data), _needs_in, content.data, ports.policy.limits)
+
+    return await ports.memo.get(key, ports.clock(), _REMEMBERED, read)
+
+
+def _needs_in(data: bytes, limits: Limits) -> tuple[str, ...]:
+    document, _ = read_through(Source(data), limits)
+    envelope = read_envelope(document, drop=True, limits=limits).envelope if document is not None else None
+    return envelope.needs if envelope is not None else ()
+
+
+async def _is_below(ports: Ports, folder: str, need: str) -> bool:
+    """Whether a file in a folder below is one of those that are meant."""
+    if "/" not in need:
+        return False
+    if not is_pattern(need):
+        return await exact(ports, folder + need) is not None
+    plain = folder
+    for level in need.split("/")[:-1]:
+        if is_pattern(level):
+            break
+        plain += f"{level}/"
+    after = ""
+    for _ in range(_PAGES):
+        page = await ports.drops.page(plain, after=after)
+        if any(is_met_by(need, blob.name[len(folder) :]) for blob in page.blobs):
+            return True
+        if not (after := page.next):
+            break
+    return False

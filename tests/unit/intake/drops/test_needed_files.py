@@ -1,0 +1,124 @@
+"""A drop waits for the files that its slipway.json needs, as it waits for the scripts that its job names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shared.core.job import Job, JobState
+from shared.intake.arrive import blob_arrived
+from shared.intake.drops.drop import explain_folder, look_at_folder
+from shared.intake.drops.inventory import inventory
+from tests.crash.chaos import Chaos, Seam
+from tests.unit.world import World, job_json
+
+JOB = json.dumps(
+    job_json(customToolkitSettings={"commandLine": "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"})
+).encode()
+TEMPLATE = json.dumps(job_json(customToolkitSettings={"commandLine": "python <SLIPWAY_SCRIPT>"})).encode()
+NEEDS = b'{"needs": ["weights.bin", "data/*.csv"]}'
+DROP = {"d/job.json": JOB, "d/train.py": b"1", "d/slipway.json": NEEDS}
+BELOW_A_TEMPLATE = {"job.json": TEMPLATE, "d/train.py": b"1", "d/slipway.json": NEEDS}
+
+
+async def looked(world: World, files: dict[str, bytes]) -> tuple[list[Job], str]:
+    for name, data in files.items():
+        world.drops.upload(name, data)
+    world.pass_time(60)
+    result = await look_at_folder(world.ports, "d/")
+    return [one.job for one in result.accepted], result.waits
+
+
+@pytest.mark.parametrize("drop", [DROP, BELOW_A_TEMPLATE], ids=["named", "template"])
+async def test_a_folder_waits_until_each_need_has_a_file(world: World, drop: dict[str, bytes]) -> None:
+    jobs, waits = await looked(world, drop)
+    assert not jobs
+    assert waits == 'waits for d/weights.bin, a file that matches "data/*.csv", which d/slipway.json needs'
+
+    jobs, waits = await looked(world, {"d/weights.bin": b"w"})
+    assert (jobs, waits) == ([], 'waits for a file that matches "data/*.csv", which d/slipway.json needs')
+
+    jobs, waits = await looked(world, {"d/data/a.csv": b"1"})
+    assert [job.state for job in jobs] == [JobState.QUEUED]
+    assert jobs[0].code is not None
+    assert jobs[0].code.files == 3
+
+
+async def test_a_file_of_nearly_that_name_is_named(world: World) -> None:
+    _, waits = await looked(world, {**DROP, "d/Weights.bin": b"w", "d/data/a.csv": b"1"})
+    assert waits.endswith('d/slipway.json needs; there is "d/Weights.bin", which differs in case')
+
+
+@pytest.mark.parametrize("late", ["d/weights.bin", "d/data/a.csv"])
+async def test_the_event_of_the_last_file_starts_the_job(world: World, late: str) -> None:
+    files = {"d/weights.bin": b"w", "d/data/a.csv": b"1"}
+    data = files.pop(late)
+    await looked(world, {**DROP, **files})
+    world.drops.upload(late, data)
+    world.pass_time(60)
+
+    result = await blob_arrived(world.ports, "scripts", late)
+    await blob_arrived(world.ports, "scripts", late)  # delivered again
+
+    assert result is not None
+    assert len(world.engine.orders) == 1
+
+
+async def test_the_event_of_another_file_lists_nothing(world: World) -> None:
+    await looked(world, DROP)
+    chaos = Chaos({})
+    world.use(drops=Seam(world.drops, "drops", chaos))
+    world.drops.upload("d/data/a.txt", b"x")
+
+    await blob_arrived(world.ports, "scripts", "d/data/a.txt")
+
+    assert "drops.page" not in chaos.calls
+
+
+async def test_the_inventory_says_what_is_missing_and_finds_it_without_an_event(world: World) -> None:
+    for name, body in {**DROP, "d/weights.bin": b"w"}.items():
+        world.drops.upload(name, body)
+    world.pass_time(3600)
+    await inventory(world.ports)
+    note = json.loads(world.drops.answers["d/waiting.json"])
+    assert 'a file that matches "data/*.csv"' in note["message"]
+
+    world.drops.upload("d/data/a.csv", b"1")
+    world.pass_time(60)
+    await inventory(world.ports)
+
+    assert len(world.engine.orders) == 1
+    assert "d/waiting.json" not in world.drops.answers
+
+
+async def test_an_explanation_names_what_is_missing(world: World) -> None:
+    await looked(world, DROP)
+
+    explained = await explain_folder(world.ports, "d/", live=False)
+
+    assert (explained.bodies, "d/weights.bin" in explained.waits) == ((), True)
+
+
+@pytest.mark.parametrize("wrong", [b'{"needs": ["../x"]}', b'{"needs": ["x"], "nmae": "a"}', b"{"])
+async def test_a_folder_with_an_error_in_its_slipway_json_is_rejected_at_once(
+    world: World, wrong: bytes
+) -> None:
+    jobs, _ = await looked(world, {**DROP, "d/slipway.json": wrong})
+    assert [job.state for job in jobs] == [JobState.REJECTED]
+
+
+async def test_a_corrected_slipway_json_waits_no_longer(world: World) -> None:
+    await looked(world, DROP)
+    jobs, _ = await looked(world, {"d/slipway.json": b"{}"})
+    assert [job.state for job in jobs] == [JobState.QUEUED]
+
+
+async def test_a_version_of_a_slipway_json_is_read_once_while_it_waits(world: World) -> None:
+    chaos = Chaos({})
+    world.use(drops=Seam(world.drops, "drops", chaos))
+    await looked(world, DROP)
+    before = chaos.calls.count("drops.read")
+    await looked(world, {"d/weights.bin": b"w"})
+
+    assert chaos.calls.count("drops.read") == before + 1  # the job.json, as at each look
