@@ -55,7 +55,7 @@ def is_met_by(need: str, name: str) -> bool:
 
     Level by level, as a shell does it: no `*` stands for a slash, or for the dot of a hidden file.
     """
-    levels, wanted = name.split("/"), need.split("/")
-    if len(levels) != len(wanted) or any(level.startswith(".") for level in levels):
+    levels, patterns = name.split("/"), need.split("/")
+    if len(levels) != len(patterns) or any(level.startswith(".") for level in levels):
         return False
-    return name == need or all(map(fnmatchcase, levels, wanted))
+    return name == need or all(map(fnmatchcase, levels, patterns))

@@ -68,14 +68,11 @@ class _Result:
 async def file_arrived(ports: Ports, name: str) -> FolderResult:
     """A file was written: look at its folder, unless this can change nothing, or such a look is ordered."""
     folder, run = parent(name), await run_of(ports, name)
-    if run is None:
-        awaiting = folder_that_awaits(ports, name)
-        if awaiting is None:
-            return FolderResult()
-        folder = awaiting
-    if await is_ordered(ports, folder):
+    if run is None and (awaiting := folder_that_awaits(ports, name)) is not None:
+        folder, run = awaiting, f"{awaiting}|"
+    if run is None or await is_ordered(ports, folder):
         return FolderResult()
-    accepted = await _accepted_before(ports, name, run) if run is not None else None
+    accepted = await _accepted_before(ports, name, run)
     return FolderResult((accepted,)) if accepted else await look_at_folder(ports, folder)
 
 

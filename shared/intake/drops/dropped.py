@@ -32,6 +32,8 @@ async def candidate_of_drop(
     """
     contents = {} if contents is None else contents
     contents[plan.job.blob.name] = plan.job.raw
+    if plan.envelope is not None and plan.around is not None:
+        contents[plan.envelope.name] = plan.around
     hashes: dict[str, str] = {}
     too_large: list[Problem] = []
     crlf: set[str] = set()

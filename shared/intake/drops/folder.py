@@ -44,8 +44,12 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob], *, deeper: boo
     if archived:
         return _archived(list(archived.values()))
     envelope = runs.runs[0].envelope if runs.runs else None
-    waits = await what_it_needs(ports, folder, envelope, blobs) if envelope is not None else ""
-    return replace(runs, runs=(), waits=waits) if waits else runs
+    if envelope is None:
+        return runs
+    waits, around = await what_it_needs(ports, folder, envelope, blobs)
+    if waits:
+        return replace(runs, runs=(), waits=waits)
+    return replace(runs, runs=tuple(replace(plan, around=around) for plan in runs.runs))
 
 
 def _archived(blobs: Sequence[Blob]) -> Plans:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
@@ -18,24 +19,32 @@ _PAGES = 5
 _LEVELS = 9
 
 
-async def what_it_needs(ports: Ports, folder: str, envelope: Blob, blobs: Sequence[Blob]) -> str:
-    """What the folder waits for, in a sentence; "" if nothing. `blobs` are the files directly in it.
+class Needs(NamedTuple):
+    """What a folder waits for, in a sentence; "" if nothing. `around`: its slipway.json, if that was read."""
+
+    waits: str
+    around: bytes | None = None
+
+
+async def what_it_needs(ports: Ports, folder: str, envelope: Blob, blobs: Sequence[Blob]) -> Needs:
+    """What its slipway.json needs that is not there. `blobs` are the files directly in the folder.
 
     Costs a request for each version of the `slipway.json`, and some for each entry of a level below.
     """
+    needs, around = await _needs_of(ports, envelope)
     names = [blob.name[len(folder) :] for blob in blobs]
     absent = [
         need
-        for need in await _needs_of(ports, envelope)
+        for need in needs
         if not any(is_met_by(need, name) for name in names) and not await _is_below(ports, folder, need)
     ]
     if absent or ports.memo.latest(_awaited(folder)):
         ports.memo.put(_awaited(folder), ports.clock(), {"needs": tuple(absent)})
     if not absent:
-        return ""
+        return Needs("", around)
     hint = "" if is_pattern(absent[0]) else await named_alike(ports.drops, folder + absent[0], folder, blobs)
-    meant = [f"a file that matches {quote(n)}" if is_pattern(n) else folder + n for n in absent]
-    return f"waits for {', '.join(meant)}, which {envelope.name} needs{hint}"
+    phrases = [f"a file that matches {quote(n)}" if is_pattern(n) else folder + n for n in absent]
+    return Needs(f"waits for {', '.join(phrases)}, which {envelope.name} needs{hint}")
 
 
 def folder_that_awaits(ports: Ports, name: str) -> str | None:
@@ -58,11 +67,15 @@ def _awaited(folder: str) -> str:
     return f"awaited|{folder}"
 
 
-async def _needs_of(ports: Ports, envelope: Blob) -> tuple[str, ...]:
-    """What one version of a slipway.json needs; nothing if it has an error, which its job's record says."""
-    key = f"needs|{envelope.name}|{envelope.etag}"
+async def _needs_of(ports: Ports, envelope: Blob) -> tuple[tuple[str, ...], bytes | None]:
+    """What one version of a slipway.json needs, and its text, if it had to be read.
+
+    One with an error needs nothing: the record of its job says what is wrong.
+    """
+    text: bytes | None = None
 
     async def read() -> tuple[str, ...]:
+        nonlocal text
         try:
             content = await ports.drops.read(
                 envelope.name, etag=envelope.etag, limit=ports.policy.max_document
@@ -71,9 +84,11 @@ async def _needs_of(ports: Ports, envelope: Blob) -> tuple[str, ...]:
             return ()
         if content is None:
             return ()  # it has changed, and has an event of its own
-        return await off_loop(len(content.data), _needs_in, content.data, ports.policy.limits)
+        text = content.data
+        return await off_loop(len(text), _needs_in, text, ports.policy.limits)
 
-    return await ports.memo.get(key, ports.clock(), _REMEMBERED, read)
+    key = f"needs|{envelope.name}|{envelope.etag}"
+    return await ports.memo.get(key, ports.clock(), _REMEMBERED, read), text
 
 
 def _needs_in(data: bytes, limits: Limits) -> tuple[str, ...]:

@@ -36,6 +36,8 @@ class Plan:
     problems: tuple[Problem, ...] = ()
     #: the scripts of which the template could not choose one
     rivals: tuple[Blob, ...] = ()
+    #: the text of the envelope, if it was read
+    around: bytes | None = field(default=None, compare=False, repr=False)
 
     @property
     def files(self) -> tuple[Blob, ...]:

@@ -142,6 +142,7 @@ OF_MESSAGE: dict[str, Change] = {
     "resources": _resources,
     "after": member("after", ["runs"]),
     "afterFailure": member("afterFailure", ["failed"]),
+    "needs": _refused(member("needs", ["a.csv"])),
     "sweep": _sweep,
     "parallel": _parallel,
 }
