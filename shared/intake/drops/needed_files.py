@@ -67,7 +67,14 @@ def _awaited(folder: str) -> str:
     return f"awaited|{folder}"
 
 
-async def _needs_of(ports: Ports, envelope: Blob) -> tuple[tuple[str, ...], bytes | None]:
+class _Envelope(NamedTuple):
+    """What a slipway.json needs, and its text, if that was read now."""
+
+    needs: tuple[str, ...]
+    text: bytes | None
+
+
+async def _needs_of(ports: Ports, envelope: Blob) -> _Envelope:
     """What one version of a slipway.json needs, and its text, if it had to be read.
 
     One with an error needs nothing: the record of its job says what is wrong.
@@ -88,7 +95,8 @@ async def _needs_of(ports: Ports, envelope: Blob) -> tuple[tuple[str, ...], byte
         return await off_loop(len(text), _needs_in, text, ports.policy.limits)
 
     key = f"needs|{envelope.name}|{envelope.etag}"
-    return await ports.memo.get(key, ports.clock(), _REMEMBERED, read), text
+    needs = await ports.memo.get(key, ports.clock(), _REMEMBERED, read)
+    return _Envelope(needs, text)
 
 
 def _needs_in(data: bytes, limits: Limits) -> tuple[str, ...]:
