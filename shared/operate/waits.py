@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from shared.admission.pauses import standing
 from shared.admission.reason import NO_ANSWER, PARKED, never_starts
@@ -21,6 +22,8 @@ from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
 
 log = logging.getLogger(__name__)
+#: The wait in a cluster's own queue after which it is said that the address of a job's code ends.
+_SAID_AFTER = timedelta(days=6)
 
 
 async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
@@ -89,12 +92,28 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
         if reasons and submitted and not first:
             own = own.model_copy(update={"text": f"when it was last queried: {own.text}"})
         reasons.insert(0 if first else len(reasons), own)
+    reasons += _code_ends(ports, job)
     if not reasons:
         return job.model_copy(update={"waiting": None})
     text = "; ".join(reason.text for reason in reasons)
     position = max(reason.position for reason in reasons)
     first_reason = reasons[0].model_copy(update={"text": text, "position": position})
     return job.model_copy(update={"waiting": first_reason})
+
+
+def _code_ends(ports: Ports, job: Job) -> list[Waiting]:
+    """The reason of a job that will lose its place in its cluster's queue: nodes could not fetch its code.
+
+    An app that signs by its identity signs for a week, and only a new attempt gets a new address.
+    """
+    waits = job.state is JobState.QUEUED and job.code is not None and ports.snapshots.longest is not None
+    if not waits or ports.clock() - job.stage.at < _SAID_AFTER:
+        return []
+    text = (
+        "it waits in its cluster's queue for 6 days or more, and the address of its code lasts for 7: if it "
+        "starts later, it gets a new attempt, at the end of the queue, which costs no retry"
+    )
+    return [Waiting(word="CodeEnds", text=text, since=job.stage.at)]
 
 
 async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:

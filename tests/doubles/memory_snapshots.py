@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from shared.core.code.store import Snapshot
 
@@ -23,6 +23,7 @@ class MemorySnapshots:
     shown: dict[str, Snapshot] = field(default_factory=dict)
     #: the requests that reached it
     requests: list[tuple[str, str]] = field(default_factory=list)
+    longest: timedelta | None = None
     _versions: Iterator[int] = field(default_factory=itertools.count)
 
     async def size(self, blob: str) -> int | None:

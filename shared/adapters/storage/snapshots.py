@@ -6,7 +6,7 @@ A touch is a write of metadata: it changes the ETag and the Last-Modified of the
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
@@ -33,6 +33,11 @@ class BlobSnapshots:
     ) -> None:
         self._account, self._connection, self._container = account, connection, container
         self._clock, self._key = clock, SigningKey(account, connection, LONGEST, clock)
+
+    @property
+    def longest(self) -> timedelta | None:
+        """By an identity a week, less what clocks may differ."""
+        return None if self._connection.string else LONGEST
 
     async def size(self, blob: str) -> int | None:
         """One HEAD."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 
@@ -24,6 +24,10 @@ class Snapshots(Protocol):
 
     Names are those of `Code.blob`. Every verb raises Unavailable when storage does not answer.
     """
+
+    @property
+    def longest(self) -> timedelta | None:
+        """For how long the app can sign an address at most; None for as long as is asked for."""
 
     async def size(self, blob: str) -> int | None:
         """Its bytes; None if there is none."""

@@ -134,3 +134,4 @@ async def test_an_address_lasts_as_long_as_the_app_can_sign_for(stored: Stored) 
     end = datetime.strptime(query["se"][0], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     lasts = end - _now()
     assert timedelta(days=6, hours=22) < lasts < timedelta(days=7) if "skoid" in query else lasts.days == 59
+    assert (stored.snapshots.longest is not None) is ("skoid" in query)
