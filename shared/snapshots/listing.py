@@ -6,6 +6,7 @@ read once, forwards, within bounds, and nothing of it is written anywhere here.
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple, NoReturn
@@ -14,6 +15,8 @@ from shared.snapshots.pack import ENTRIES, MIB
 
 #: The most bytes of an archive that are unpacked to show it, and of a file that is shown.
 SHOWN, TEXT = 32 * MIB, 1 * MIB
+#: The most bytes of the names that a listing has, as JSON writes them, and of one name: that of Linux.
+NAMES, NAME = 4 * MIB, 4095
 _BLOCK, _CHUNK = 512, 1 << 16
 #: The most bytes of a name that stands in an entry of its own, and of such entries before a member.
 _LONG, _HEADS = 1 << 16, 4
@@ -46,10 +49,11 @@ class Listing(NamedTuple):
 
 def listing(archive: BinaryIO, limit: int = SHOWN, entries: int = ENTRIES) -> Listing:
     """The members of an archive. Raises Unreadable."""
-    listed = list[Entry]()
+    listed, names = list[Entry](), 0
     try:
         for entry, _ in members(archive, limit):
-            if len(listed) == entries:
+            names += len(json.dumps((entry.name, entry.link)))
+            if len(listed) == entries or names > NAMES:
                 return Listing(tuple(listed), True)
             listed.append(entry)
     except _OverLimit:
@@ -162,6 +166,8 @@ def _member(header: bytes, size: int, kind: bytes, long: dict[str, str]) -> Entr
     if header[257:263] == b"ustar\0" and (above := _text(header[345:500])):
         name = f"{above}/{name}"
     name, link = long.get("path", name), long.get("linkpath", link)
+    if max(len(name.encode()), len(link.encode())) > NAME:
+        _refuse("a name in it is too long")
     if kind == _FOLDER:
         return Entry(f"{name.rstrip('/')}/")
     if kind == _LINK:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import tarfile
 import zlib
 from collections.abc import Callable
@@ -102,6 +103,12 @@ def _record(text: bytes) -> bytes:
     return tar((of_type(b"x"), text), (named("a"), b""))
 
 
+def _linked(target: str) -> tarfile.TarInfo:
+    link = of_type(b"2")
+    link.linkname = target
+    return link
+
+
 BROKEN: dict[str, Callable[[], bytes]] = {
     "nothing": lambda: b"",
     "not an archive": lambda: b"hello" * 300,
@@ -113,6 +120,9 @@ BROKEN: dict[str, Callable[[], bytes]] = {
     "a link that leads nowhere": lambda: tar((of_type(b"2"), b"")),
     "a long name without end": lambda: _long_name(1 << 40),
     "long names without end": lambda: _long_name(0)[:512] * 50,
+    "a name longer than any system takes": lambda: tar((named("a" * 4096), b"")),
+    "such a name in a POSIX header": lambda: tar((named("é" * 2048), b""), form=tarfile.PAX_FORMAT),
+    "a target longer than any system takes": lambda: tar((_linked("a" * 4096), b"")),
     "a header whose length is wrong": lambda: _record(b"99 path=b\n"),
     "a header without length": lambda: _record(b"path=b\n"),
     "a header of no length": lambda: _record(b"0 path=b\n"),
@@ -154,3 +164,15 @@ def test_any_bytes_are_listed_or_refused(noise: bytes, cut: int) -> None:
     for archive in (noise, b"\x1f\x8b\x08" + noise, whole[:cut] + noise + whole[cut:]):
         with suppress(Unreadable):
             assert len(listing(io.BytesIO(archive), entries=50).entries) <= 50
+
+
+@pytest.mark.parametrize("kind", ["names", "targets"])
+def test_a_listing_is_never_many_times_longer_than_an_archive_that_unpacks_small(kind: str) -> None:
+    """Each character of these names takes six bytes of JSON, and gzip packs a thousand of them into few."""
+    long = "\x01" * 4000
+    many = [named(f"{n}/{long}") if kind == "names" else _linked(f"{n}/{long}") for n in range(480)]
+
+    listed = listing(io.BytesIO(gzip.compress(tar(*((one, b"") for one in many)))))
+
+    assert listed.more
+    assert 4 << 19 < len(json.dumps(listed.entries)) < 5 << 20
