@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import NamedTuple
 
 from shared.core.caller import Caller
+from shared.core.code.digest import digest_of
 from shared.core.code.record import Code, SignedPlace
+from shared.core.code.store import Snapshot as Stored
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.intake.desk.code import LEAVE_OUT, scope_of, too_large
 from shared.jobspec import Limits, is_digest, read
+
+log = logging.getLogger(__name__)
 
 #: For how long an upload may take, on a slow line and with a laptop that sleeps in between.
 _UPLOAD = timedelta(hours=2)
@@ -40,12 +45,29 @@ def snapshot_in(body: bytes, limits: Limits) -> Snapshot:
 async def place_of(ports: Ports, snapshot: Snapshot, who: Caller) -> SignedPlace | None:
     """Where the caller sends an archive; None if it is there. Raises Misuse (413), Unavailable.
 
+    What has the name of the archive and is not it is deleted, so that it is not in its way for ever.
     The same digest has a blob in each scope, so that no caller learns whether others have such an archive.
     """
     if snapshot.size > ports.policy.code_mib << 20:
         raise Misuse(too_large(snapshot.size, ports.policy.code_mib), status=413, remedy=LEAVE_OUT)
     blob = Code(scope=scope_of(who), sha256=snapshot.sha256, bytes=snapshot.size).blob
-    if await ports.snapshots.size(blob) is not None:
-        return None
+    if stored := await ports.snapshots.find(blob):
+        if stored.size == snapshot.size:
+            return None
+        await _make_room(ports, stored, snapshot)
     until = ports.clock() + _UPLOAD
     return SignedPlace(await ports.snapshots.upload_address(blob, until), until)
+
+
+async def _make_room(ports: Ports, stored: Stored, snapshot: Snapshot) -> None:
+    """Delete what is not the archive that its name says. Raises Misuse if it is: the caller's word is wrong.
+
+    One above the limit is not read, since no door takes it. One that was changed meanwhile stays, and the
+    upload is refused by storage, after which a client asks again.
+    """
+    is_read = stored.size <= ports.policy.code_mib << 20
+    if is_read and await digest_of(ports.snapshots, stored.blob) == snapshot.sha256:
+        text = f"the archive of this digest has {stored.size} bytes, not {snapshot.size}"
+        raise Misuse(text, remedy="count the bytes of the archive, as it is sent")
+    log.error("the archive %s has other bytes than its name says", stored.blob)
+    await ports.snapshots.delete(stored.blob, stored.etag)

@@ -6,9 +6,9 @@ be answered that they are known. The word of a node deletes nothing: the app rea
 
 from __future__ import annotations
 
-import hashlib
 import logging
 
+from shared.core.code.digest import digest_of
 from shared.core.engine import Observation
 from shared.core.job import Job, Reason
 from shared.core.ports import Ports
@@ -22,13 +22,11 @@ async def without_other_code(ports: Ports, job: Job, observation: Observation) -
     """The end of an attempt whose node found other bytes; final once they have been deleted."""
     if job.code is None or not observation.is_other_code:
         return observation
-    blob, digest = job.code.blob, hashlib.sha256()
-    etags = [one.etag async for one in ports.snapshots.listed() if one.blob == blob]
-    async for part in ports.snapshots.read(blob):
-        digest.update(part)
-    if not etags or digest.hexdigest() == job.code.sha256:
+    blob = job.code.blob
+    stored = await ports.snapshots.find(blob)
+    if stored is None or await digest_of(ports.snapshots, blob) == job.code.sha256:
         return observation
     log.error("the archive %s has other bytes than its name says", blob, extra={"job": job.id})
-    if not await ports.snapshots.delete(blob, etags[0]):
+    if not await ports.snapshots.delete(blob, stored.etag):
         return observation
     return observation._replace(reason=Reason.PREPARATION, message=_REMOVED)

@@ -97,9 +97,9 @@ async def _code(ports: Ports, records: Iterable[Job], report: Audit) -> None:
     for job in records:
         if job.code is not None:
             jobs[job.code.blob].append(job)
-    sizes = await each(jobs, ports.snapshots.size)
-    for (blob, of_blob), size in zip(jobs.items(), sizes, strict=True):
-        for job in of_blob if size is None else ():
+    archives = await each(jobs, ports.snapshots.find)
+    for (blob, of_blob), archive in zip(jobs.items(), archives, strict=True):
+        for job in of_blob if archive is None else ():
             text = f"{job.state.value}, and its code {blob} was deleted: cancel it, and send the folder again"
             report.differs("code", job.id, text)
 

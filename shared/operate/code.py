@@ -47,7 +47,7 @@ async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
         f"the code of {job_id} was deleted", status=410, remedy="send the folder again, with `slipway run`"
     )
     if code.bytes > SHOWN:
-        if await ports.snapshots.size(code.blob) is None:
+        if await ports.snapshots.find(code.blob) is None:
             raise no_code
         return Listing((), more=True)
     # Not in memory: a few of them at once would fill it.

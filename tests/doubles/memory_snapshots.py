@@ -26,9 +26,9 @@ class MemorySnapshots:
     longest: timedelta | None = None
     _versions: Iterator[int] = field(default_factory=itertools.count)
 
-    async def size(self, blob: str) -> int | None:
-        self.requests.append(("size", blob))
-        return len(self.data[blob]) if blob in self.data else None
+    async def find(self, blob: str) -> Snapshot | None:
+        self.requests.append(("find", blob))
+        return self.shown[blob] if blob in self.data else None
 
     async def upload_address(self, blob: str, until: datetime) -> str:
         return f"{_BASE}{blob}?se={until:%Y-%m-%dT%H:%M:%SZ}&{UPLOAD}"
@@ -51,14 +51,14 @@ class MemorySnapshots:
         if blob in self.data:
             return False
         self.data[blob] = data
-        self.shown[blob] = Snapshot(blob, str(next(self._versions)), self._now(), accepted=False)
+        self.shown[blob] = self._snapshot(blob, accepted=False)
         return True
 
     async def touch(self, blob: str) -> bool:
         self.requests.append(("touch", blob))
         if blob not in self.data:
             return False
-        self.shown[blob] = Snapshot(blob, str(next(self._versions)), self._now(), accepted=True)
+        self.shown[blob] = self._snapshot(blob, accepted=True)
         return True
 
     async def read(self, blob: str) -> AsyncIterator[bytes]:
@@ -78,6 +78,9 @@ class MemorySnapshots:
             return False
         del self.data[blob], self.shown[blob]
         return True
+
+    def _snapshot(self, blob: str, *, accepted: bool) -> Snapshot:
+        return Snapshot(blob, len(self.data[blob]), str(next(self._versions)), self._now(), accepted)
 
     def _now(self) -> datetime:
         """The storage's clock, which shows whole seconds."""

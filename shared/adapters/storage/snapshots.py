@@ -11,7 +11,7 @@ from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
 
-from shared.adapters.storage.wire.bloblist import find_blob, list_blobs
+from shared.adapters.storage.wire.bloblist import Blob, find_blob, list_blobs
 from shared.adapters.storage.wire.block import make_container
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
 from shared.adapters.storage.wire.sas import create_blob, read_blob
@@ -39,10 +39,10 @@ class BlobSnapshots:
         """By an identity a week, less what clocks may differ."""
         return None if self._connection.string else LONGEST
 
-    async def size(self, blob: str) -> int | None:
+    async def find(self, blob: str) -> Snapshot | None:
         """One HEAD."""
         stored = await find_blob(self._account.lists, self._container, blob)
-        return None if stored is None else stored.size
+        return None if stored is None else _snapshot(stored)
 
     async def upload_address(self, blob: str, until: datetime) -> str:
         """The right to create, without that to write, takes one PUT of a blob that is not there yet.
@@ -110,8 +110,7 @@ class BlobSnapshots:
         while True:
             page = await list_blobs(self._account.lists, self._container, "", _PAGE, after, deep=True)
             for one in page.blobs:
-                accepted = any(name.lower() == _ACCEPTED for name in one.metadata)
-                yield Snapshot(one.name, one.etag, one.modified, accepted)
+                yield _snapshot(one)
             if not (after := page.next):
                 return
 
@@ -130,3 +129,8 @@ class BlobSnapshots:
 
     def _path(self, blob: str) -> str:
         return f"/{quote(self._container)}/{quote(blob, safe='/~')}"
+
+
+def _snapshot(stored: Blob) -> Snapshot:
+    accepted = any(name.lower() == _ACCEPTED for name in stored.metadata)
+    return Snapshot(stored.name, stored.size, stored.etag, stored.modified, accepted)

@@ -10,9 +10,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One archive as listed. `modified` is the storage's clock: of its last touch, or of its upload."""
+    """One archive as it is stored. `modified` is the storage's clock: of its last touch, or of its upload."""
 
     blob: str
+    size: int
     etag: str
     modified: datetime
     #: whether a job was ever accepted with it
@@ -29,8 +30,8 @@ class Snapshots(Protocol):
     def longest(self) -> timedelta | None:
         """For how long the app can sign an address at most; None for as long as is asked for."""
 
-    async def size(self, blob: str) -> int | None:
-        """Its bytes; None if there is none."""
+    async def find(self, blob: str) -> Snapshot | None:
+        """One archive; None if there is none. It may be anything: a client sent it."""
 
     async def upload_address(self, blob: str, until: datetime) -> str:
         """An address that takes this one blob in one PUT, if it is not there yet, and can do nothing else."""

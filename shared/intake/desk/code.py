@@ -43,11 +43,12 @@ async def with_code(ports: Ports, candidate: Candidate) -> Request:
         return _plus(request, refused("SW116", at, "a dropped folder brings its own code", "remove code"))
     scope, most = scope_of(candidate.who), ports.policy.code_mib
     code = Code(scope=scope, sha256=named.sha256, bytes=0, files=named.files, at=named.at)
-    size = await ports.snapshots.size(code.blob)
-    request = replace(request, code=code.model_copy(update={"bytes": size or 0}))
-    if size is not None and size > most << 20:
+    stored = await ports.snapshots.find(code.blob)
+    size = stored.size if stored is not None else 0
+    request = replace(request, code=code.model_copy(update={"bytes": size}))
+    if size > most << 20:
         return _plus(request, refused("SW116", at, too_large(size, most), LEAVE_OUT))
-    if size is None:
+    if not size:
         lacking = refused("SW116", at, f"there is no code {named.sha256[:12]}… here")
         waits = candidate.door in ANSWERED
         return _plus(request, replace(lacking, severity="warning") if waits else lacking)

@@ -46,7 +46,7 @@ async def content(snapshots: Snapshots, blob: str = BLOB) -> bytes:
 
 
 async def test_nothing_is_there_before_the_first_one(snapshots: Snapshots) -> None:
-    assert await snapshots.size(BLOB) is None
+    assert await snapshots.find(BLOB) is None
     assert await listed(snapshots) == []
     assert await content(snapshots) == b""
     assert not await snapshots.touch(BLOB)
@@ -58,9 +58,9 @@ async def test_an_archive_is_written_once(snapshots: Snapshots) -> None:
     assert not await snapshots.put(BLOB, b"other bytes")
 
     assert await content(snapshots) == DATA
-    assert await snapshots.size(BLOB) == len(DATA)
     (one,) = await listed(snapshots)
-    assert (one.blob, one.accepted) == (BLOB, False)
+    assert await snapshots.find(BLOB) == one
+    assert (one.blob, one.size, one.accepted) == (BLOB, len(DATA), False)
     assert abs(_now() - one.modified) < timedelta(minutes=1)
 
 
@@ -71,6 +71,7 @@ async def test_a_touch_makes_it_young_and_keeps_it_from_who_listed_it_before(sna
     assert await snapshots.touch(BLOB)
 
     (after,) = await listed(snapshots)
+    assert await snapshots.find(BLOB) == after
     assert after.accepted
     assert after.modified >= before.modified
     assert not await snapshots.delete(BLOB, before.etag)

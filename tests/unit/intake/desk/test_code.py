@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
+from shared.core.code.store import Snapshot as StoredSnapshot
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.notify.events import Notice
@@ -39,10 +40,10 @@ NEW = Caller("new", frozenset({SUBMIT}))
 class Going(MemorySnapshots):
     """What is looked up is deleted just after that."""
 
-    async def size(self, blob: str) -> int | None:
-        size = await super().size(blob)
+    async def find(self, blob: str) -> StoredSnapshot | None:
+        stored = await super().find(blob)
         self.data.clear()
-        return size
+        return stored
 
 
 class Noting(MemoryLedger):
@@ -87,7 +88,7 @@ async def test_a_digest_of_another_scope_opens_nothing(world: World, other: Call
     code = archived(world, scope=scope_of(ANN))
 
     assert (await post(world, code, BOB)).job.code is not None
-    assert await place_of(world.ports, Snapshot(code["sha256"], 10), ANN) is None
+    assert await place_of(world.ports, Snapshot(code["sha256"], len(b"an archive")), ANN) is None
     assert await place_of(world.ports, Snapshot(code["sha256"], 10), other) is not None
     with pytest.raises(Misuse) as refused:
         await post(world, code, other)
@@ -231,7 +232,7 @@ async def test_code_is_touched_before_the_record_is_made(world: World) -> None:
 
     await post(world, code)
 
-    assert [what for what, _ in ledger.order] == ["size", "touch", "record"]
+    assert [what for what, _ in ledger.order] == ["find", "touch", "record"]
     assert world.snapshots.shown[blob(code)].accepted
 
 

@@ -1,0 +1,59 @@
+"""Where code is sent: what others left under the name of an archive is never in its way for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.core.caller import SUBMIT, Caller
+from shared.core.errors import Misuse
+from shared.core.job import JobState
+from shared.intake.code_door import Snapshot, place_of
+from shared.intake.request_door import request_arrived, request_validated
+from tests.doubles.archives import digest
+from tests.unit.intake.desk.doors import read
+from tests.unit.world import World, job_json
+
+TRUE = b"the bytes of an archive"
+ANN = Caller("ann", frozenset({SUBMIT}), teams={"vision": False})
+BLOB = f"team-vision/{digest(TRUE)}"
+
+
+async def _send(world: World, data: bytes, size: int = len(TRUE)) -> bool:
+    """Ask for the place of the true archive, and send something; False where none is wanted."""
+    place = await place_of(world.ports, Snapshot(digest(TRUE), size), ANN)
+    return place is not None and world.snapshots.uploaded(place.address, data)
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+@pytest.mark.parametrize("other", [b"", b"short", b"\0" * ((1 << 20) + 1)])
+async def test_what_is_not_the_archive_makes_room_for_it(world: World, other: bytes, accepted: bool) -> None:
+    world.policy(code_mib=1)
+    assert await _send(world, other)
+    if accepted:  # as it says itself
+        await world.snapshots.touch(BLOB)
+
+    assert await _send(world, TRUE)
+
+    assert not await _send(world, b"again")
+    request = read(world.ports, {"spec": job_json(), "code": {"sha256": digest(TRUE)}})
+    job = (await request_arrived(world.ports, request, door="http", source="", key="k", who=ANN)).job
+    assert job.code is not None
+    assert (job.state, job.code.blob, job.code.bytes) == (JobState.QUEUED, BLOB, len(TRUE))
+
+
+async def test_the_word_of_a_caller_deletes_nothing(world: World) -> None:
+    await _send(world, TRUE)
+
+    with pytest.raises(Misuse, match=f"has {len(TRUE)} bytes, not 7"):
+        await _send(world, b"", size=7)
+
+    assert world.snapshots.data == {BLOB: TRUE}
+
+
+async def test_what_is_empty_is_said_to_be_missing(world: World) -> None:
+    await _send(world, b"")
+
+    request = read(world.ports, {"spec": job_json(), "code": {"sha256": digest(TRUE)}})
+    checked = await request_validated(world.ports, request, who=ANN)
+
+    assert ("SW116", "warning") in [(one.code, one.severity) for one in checked.problems]
