@@ -1,4 +1,4 @@
-"""The digest of what storage has under the name of an archive, which anybody may have sent."""
+"""The digest of what storage has under the name of an archive, which a client may have sent."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _checked(
         defaults = replace(defaults, drop_container=None)
     cluster_name = request.envelope.cluster
     completed, notes = complete(document, defaults, script=script, folder=folder, cluster=cluster_name)
-    cluster = cluster_of(ports, completed)
+    cluster, code = cluster_of(ports, completed), request.code or request.envelope.code
     if cluster is not None and fresh_cluster is not None and cluster.name == fresh_cluster.name:
         cluster = fresh_cluster
     spec, problems = validate(
@@ -182,7 +182,7 @@ def _checked(
         accounts=ports.account_keys.keys() or None,
         storage_suffix=defaults.storage_suffix,
         limits=limits_of(ports.policy.limits, request),
-        code_at=code.at if (code := request.code or request.envelope.code) else None,
+        code_at=code.at if code and folder is None else None,  # that of a drop replaces its mount
     )
     if spec := spec or shaped(completed, problems):
         problems = (*problems, *too_long(spec, ports.policy.limits, cluster))

@@ -49,8 +49,12 @@ class Context:
     def job_mounted(self) -> Mounted:
         """The mounts of the job itself, and its own code, which is below them as well."""
         paths = [path for mount in self.mounts() if (path := mount.member("relativeMountPath").text)]
-        has_folder = self.code_at not in (None, CODE_AT_WORK)
-        return Mounted([*paths, *([self.code_at] if self.code_at and has_folder else [])])
+        return Mounted([*paths, self.code_folder])
+
+    @property
+    def code_folder(self) -> str:
+        """The folder of the job's own code below its mounts, or ""."""
+        return self.code_at if self.code_at and self.code_at != CODE_AT_WORK else ""
 
     @cached_property
     def cluster_mounted(self) -> Mounted | None:

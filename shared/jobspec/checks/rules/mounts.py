@@ -30,7 +30,10 @@ _OTHER_SERVICES = ("blob", "dfs", "queue", "table", "web")
 
 
 def mount_paths(context: Context) -> Iterator[Problem]:
-    """Mount paths are relative, plain, used once, and not inside another one, which would hide it."""
+    """Mount paths are relative, plain, used once, and not inside another one, which would hide it.
+
+    Nor do they hide the code of the job, which a node would refuse.
+    """
     paths: set[str] = set()
     whole = context.job_mounted
     for mount in context.mounts():
@@ -46,6 +49,9 @@ def mount_paths(context: Context) -> Iterator[Problem]:
             yield problem("SW032", node.pointer, f"two mounts have the relativeMountPath {quote(node.text)}")
         elif whole.covers(node.text.rpartition("/")[0]):
             yield problem("SW032", node.pointer, f"{quote(node.text)} is inside another mount of the job")
+        elif f"{context.code_folder}/".startswith(f"{node.text}/"):
+            message = f"the mount would hide the code of the job, at {quote(context.code_folder)}"
+            yield problem("SW032", node.pointer, message)
         paths.add(node.text)
 
 

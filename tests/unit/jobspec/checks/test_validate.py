@@ -369,6 +369,31 @@ def test_texts_of_other_languages_are_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("mount", "code_at", "codes"),
+    [
+        ("scripts", "scripts/digits", ["SW032"]),
+        ("scripts/digits", "scripts/digits", ["SW032"]),
+        ("scripts/digits/data", "scripts/digits", ["SW032"]),
+        ("scripts/deep", "scripts/deep/down", ["SW032"]),
+        ("scripts", "scripts", ["SW032"]),
+        ("scripts", "work", []),
+        ("work", "work", []),
+        ("None", None, []),
+        ("scripts/digit", "scripts/digits", []),
+        ("data", "scripts/digits", []),
+    ],
+)
+def test_code_of_its_own_is_in_no_mount_of_the_job(mount: str, code_at: str | None, codes: list[str]) -> None:
+    document = toolkit("pyTorchSettings", pythonScriptFilePath="train.py")
+    document["properties"]["mountVolumes"] = {"azureFileShares": [SHARE | {"relativeMountPath": mount}]}
+
+    _, problems = validate(document, code_at=code_at)
+
+    of_mount = [(one.code, one.severity) for one in problems if one.pointer.endswith("relativeMountPath")]
+    assert of_mount == [(code, "error") for code in codes]
+
+
+@pytest.mark.parametrize(
     ("path", "code_at", "codes"),
     [
         ("train.py", None, ["SW087"]),
