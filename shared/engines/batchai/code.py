@@ -17,6 +17,8 @@ from shared.core.job import Reason
 from shared.core.refusals import refused
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.plan import bringing_in_brief
+from shared.engines.node.code import CODES, TIMES
+from shared.engines.node.unpack import ENTRIES, UNPACKED
 from shared.jobspec import JobSpec, Problem
 
 #: The variable with the place of the code, and the secret with its address.
@@ -28,26 +30,59 @@ _MORE = ": stderr-job_prep.txt says more"
 _BRING = """\
 bring() {{
   if command -v python3 >/dev/null; then
-    printf '{{"address": "%s", %s}}' "${address}" {rest} | python3 -I -c {program}
-    return
+    said=$(printf '{{"address": "%s", %s}}' "${address}" {rest} | python3 -I -c {program} 2>&1)
+    code=$?
+    for word in {words}; do said=${{said#"$word: "}}; done
+    [ -z "$said" ] || printf '%s\n' "$said" >&2
+    return "$code"
   fi
-  for name in curl tar sha256sum; do
+  for name in curl tar sha256sum head wc; do
     command -v "$name" >/dev/null && continue
-    echo "failed: the image needs python3, or curl, tar and sha256sum: there is no $name" >&2
+    echo "the image needs python3, or curl, tar and sha256sum: there is no $name" >&2
     return {failed}
   done
   archive=$AZ_BATCHAI_JOB_TEMP/code.archive
   status=$(printf 'url = "%s"' "${address}" |
-    curl -sS -K - --retry 5 --max-time 240 -o "$archive" -w '%{{http_code}}') || return {failed}
+    curl -sS -K - --retry 5 --max-time 240 --max-filesize {bytes} -o "$archive" -D "$archive.head" \
+      -w '%{{http_code}}')
+  case $? in
+    0) ;;
+    63) return {different} ;;
+    *) return {failed} ;;
+  esac
   case $status in
     200) ;;
-    403) return {expired} ;;
+    403) is_over && return {expired} || return {failed} ;;
     404) return {deleted} ;;
     *) return {failed} ;;
   esac
   [ "$(sha256sum <"$archive")" = "{sha256}  -" ] || return {different}
+  is_harmless || return {hostile}
   mkdir -p "${place}" && tar -xmof "$archive" -C "${place}" || return {hostile}
-  rm -f "$archive"
+  rm -f "$archive" "$archive".*
+}}
+is_over() {{
+  local line until=${{{address}#*[?&]se=}} now
+  while read -r line; do
+    case $line in *[eE]rror-[cC]ode:*AuthenticationFailed*) return 0 ;; esac
+  done <"$archive.head"
+  until=${{until%%&*}} until=${{until//%3A/:}}
+  TZ=UTC printf -v now '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  [[ ! $now < $until ]]
+}}
+is_harmless() {{
+  local line count=0 size
+  tar -tvf "$archive" >"$archive.kinds" && tar -tf "$archive" >"$archive.names" || return 1
+  while read -r line; do
+    count=$((count + 1))
+    case $line in [-dl]*) ;; *) return 1 ;; esac
+  done <"$archive.kinds"
+  [ "$count" -le {entries} ] || return 1
+  while read -r line; do
+    case /$line/ in //* | */../*) return 1 ;; esac
+  done <"$archive.names"
+  size=$(tar -xOf "$archive" 2>/dev/null | head -c $(({most} + 1)) | wc -c)
+  [ "$size" -le {most} ]
 }}
 bring
 code=$?
@@ -98,6 +133,10 @@ def _preparation(source: CodeSource, own: str) -> str:
         rest=shlex.quote(rest),
         program=shlex.quote(bringing_in_brief()),
         sha256=source.sha256,
+        bytes=source.bytes,
+        most=max(UNPACKED, TIMES * source.bytes),
+        entries=ENTRIES,
+        words=" ".join(CODES),
         preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
         expired=EXPIRED,
         deleted=DELETED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,18 @@ from shared.engines.batchai.code import ADDRESS, PLACE, with_code
 from shared.engines.batchai.translation import observation
 from shared.engines.codeless import CODELESS
 from shared.engines.node.code import CODES
-from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
+from tests.doubles.archives import COMMAND, FOLDER, PRINTED, Entry, file, packed
 from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
 
-_PROGRAMS = ("bash", "cat", "ls", "mkdir", "rm", "gzip", "printf", "tar", "sha256sum", "curl")
+_PROGRAMS = ("bash", "cat", "ls", "mkdir", "rm", "gzip", "printf", "tar", "sha256sum", "curl", "head", "wc")
+#: What the archives are refused for that no honest packer makes.
+HOSTILE = {
+    "a device": packed(Entry("pipe", kind=tarfile.FIFOTYPE)),
+    "a hard link": packed(file("a"), Entry("b", kind=tarfile.LNKTYPE, target="a")),
+    "a name above": packed(file("../evil", "x")),
+    "an absolute name": packed(file("/evil", "x")),
+    "too many": packed(*(file(f"{n}") for n in range(20_001))),
+}
 
 
 @pytest.fixture
@@ -123,9 +132,37 @@ def test_no_archive_that_cannot_be_had_is_followed_by_the_job_s_own_preparation(
             storage.replace(source, None if word == "deleted" else packed(*FOLDER))
         ends[word] = node.prepare(source, f"echo >{mark}")
 
+        assert not node.errors.startswith(word), "the word is for programs"
+
     assert ends == {word: CODES[word] for word in ends}
     assert not mark.exists()
     assert list(node.work.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_archive_leaves_nothing(what: str, node: Node, storage: CodeStorage) -> None:
+    assert node.prepare(storage.source(HOSTILE[what]), "touch mark") == CODES["hostile"], node.errors
+
+    assert list(node.work.iterdir()) == []
+    assert not list(node.root.rglob("evil"))
+
+
+@pytest.mark.parametrize(
+    ("code", "word"), [("AuthenticationFailed", "expired"), ("AuthorizationFailure", "failed")]
+)
+def test_only_a_signature_that_is_over_counts_no_use(
+    code: str, word: str, node: Node, storage: CodeStorage
+) -> None:
+    storage.answers = [(403, code)]
+
+    assert node.prepare(storage.source(packed(*FOLDER))) == CODES[word]
+
+
+def test_of_more_bytes_than_were_accepted_few_are_read(node: Node, storage: CodeStorage) -> None:
+    source = storage.source(packed(*FOLDER))
+    storage.replace(source, bytes(source.bytes + 1))
+
+    assert node.prepare(source) == CODES["different"]
 
 
 def test_an_image_with_neither_says_what_is_lacking(tmp_path: Path, storage: CodeStorage) -> None:
