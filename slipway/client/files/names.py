@@ -16,6 +16,11 @@ def impossible(name: str) -> str:
         return "its name would lead to another folder"
     if flaw := character_flaw(name):
         return f"its name {flaw}"
+    return too_long(name)
+
+
+def too_long(name: str) -> str:
+    """Why no file on this machine can have the name, whatever characters it has; "" if one can."""
     try:
         return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
     except UnicodeEncodeError:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from shared.core.visible import escaped
-from shared.snapshots.listing import Entry, Unreadable, members
+from shared.snapshots.listing import Entry, Unreadable
 from shared.snapshots.pack import MIB, UNPACKED
-from slipway.client.files.names import impossible
+from slipway.client.files.names import impossible, too_long
+from slipway.client.snapshot.members import as_on_node
 from slipway.failure import Failure
 
 #: The most bytes that an archive may unpack to here: what files have, and the room between them.
@@ -35,7 +36,7 @@ def unpack(archive: BinaryIO, to: Path, limit: int = LIMIT) -> Unpacked:
         raise Failure(f"{to} is not empty; name a new directory with --to")
     files, links, skipped = 0, list[Entry](), dict[str, str]()
     try:
-        for entry, data in members(archive, limit):
+        for entry, data in as_on_node(archive, limit):
             if reason := _flaw(entry.name):
                 skipped[entry.name] = reason
             elif entry.link:
@@ -67,9 +68,10 @@ def _write(path: Path, entry: Entry, data: Iterator[bytes]) -> None:
 
 def _flaw(name: str) -> str:
     """Why there cannot be a file of that name here; "" if there can."""
-    if name.startswith("/"):
+    levels = name.removesuffix("/").split("/")
+    if name.startswith("/") or ".." in levels or "\0" in name:
         return "its name leads out of the folder"
-    return next(filter(None, map(impossible, name.removesuffix("/").split("/"))), "")
+    return next(filter(None, map(impossible if os.name == "nt" else too_long, levels)), "")
 
 
 def _linked(to: Path, link: Entry) -> str:

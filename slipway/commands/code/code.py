@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.snapshots.listing import Entry, listing
+from shared.snapshots.listing import Entry, Unreadable, listing
 from slipway.client.service import Service
 from slipway.client.snapshot.difference import Difference, difference
 from slipway.client.snapshot.fetch import fetched
@@ -68,7 +68,10 @@ def _listed(code: Mapping[str, Any]) -> Iterator[str]:
 async def _whole_list(code: Mapping[str, Any]) -> dict[str, Any]:
     """The list of an archive that the app does not read, as far as it is read here."""
     async with fetched(code) as archive:
-        result = await asyncio.to_thread(listing, archive, LIMIT)
+        try:
+            result = await asyncio.to_thread(listing, archive, LIMIT)
+        except Unreadable as error:
+            raise Failure(f"the code cannot be listed: {error}") from None
     entries = [{"name": one.name, "bytes": one.size, **_marks(one)} for one in result.entries]
     return {"entries": entries, "more": result.more}
 

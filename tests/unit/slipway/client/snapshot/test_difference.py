@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,18 @@ def test_the_folder_that_was_sent_does_not_differ(tmp_path: Path) -> None:
     put(tmp_path, "a.py", "b/c.csv", ".env")
     out = io.BytesIO()
     pack(walk(tmp_path), out)
+    out.seek(0)
+
+    assert difference(out, walk(tmp_path)) == Difference()
+
+
+def test_an_archive_that_tar_made_of_the_folder_does_not_differ(tmp_path: Path) -> None:
+    put(tmp_path, "a.py", "b/c.csv")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("a.py")
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        tar.add(tmp_path, ".")
     out.seek(0)
 
     assert difference(out, walk(tmp_path)) == Difference()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -89,6 +90,20 @@ async def test_a_large_one_is_listed_from_the_archive(
     await code(job, as_list=True)
 
     assert capsys.readouterr().out.splitlines() == ["    1 byte  data.csv", "    1 byte  train.py"]
+
+
+async def test_an_archive_that_ends_early_is_a_failure_in_a_sentence(tmp_path: Path) -> None:
+    job = Job(tmp_path / "folder")
+    job.is_large, job.stored = True, job.stored[: len(job.stored) // 2]
+    job.sha256 = hashlib.sha256(job.stored).hexdigest()
+    words = "ends in the middle of a member"
+
+    with pytest.raises(Failure, match=f"the code cannot be listed: it {words}"):
+        await code(job, as_list=True)
+    with pytest.raises(Failure, match=f"the code cannot be unpacked: it {words}"):
+        await code(job, to=tmp_path / "to")
+    with pytest.raises(Failure, match=f"the code cannot be read: it {words}"):
+        await code(job, diff=tmp_path / "folder")
 
 
 async def test_it_is_written_into_a_directory_and_compared_with_it(
