@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from slipway.client.patience import patiently, pause
 from slipway.client.service import Service, service
@@ -47,11 +47,8 @@ def to_the_end(
         return _interrupted(job_id, url, key, report, ending)
 
 
-async def report_rejection(job_id: str, url: str, key: str) -> int:
-    """1 for a job that was rejected, which it prints; else 0."""
-    with finding_out():
-        async with service(url, key, met=True) as api:
-            job = await patiently(lambda: api.job(job_id))
+def report_rejection(job: Mapping[str, Any]) -> int:
+    """1 for a job that was rejected, which it prints; else 0. `job` is what the app answered of it."""
     if hint := unmeant(job):
         say(hint)
     if job["state"] == "rejected":

@@ -57,7 +57,7 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
         job_id = str(answer["id"])
         if options.detach:
             report.begun(job_id, detached=True)
-            return asyncio.run(report_rejection(job_id, url, key))
+            return report_rejection(answer)
         return to_the_end(
             job_id, lambda api: _finish(api, job_id, options.to, report), url, key, report, ending
         )

@@ -56,7 +56,7 @@ async def test_commands_and_the_client_for_python_say_it(capsys: pytest.CaptureF
         logged = await asyncio.to_thread(run, output, "log")
         assert (waited.exit_code, WHY in waited.output, WHY in shown.output) == (1, True, True)
         assert WHY in str(logged.exception)
-        assert await report_rejection(ID, url, "") == 1
+        assert report_rejection(REJECTED) == 1
         with pytest.raises(JobFailed) as failed:
             await (await AsyncClient(url).job(ID)).result()
 

@@ -72,6 +72,15 @@ async def test_large_code_is_not_sent_for_a_job_that_cannot_run(folder: Path) ->
     assert deployment.blobs == {}
 
 
+async def test_a_detached_job_takes_four_requests(folder: Path) -> None:
+    deployment = Deployment()
+
+    await run(deployment, folder, DETACHED)
+
+    methods = ["GET /api/settings", "POST /api/snapshots", "PUT ", "POST /api/jobs"]
+    assert deployment.calls == methods
+
+
 async def test_the_deployment_says_how_large_code_may_be(folder: Path) -> None:
     deployment = Deployment()
     deployment.settings["SLIPWAY_CODE_MIB"] = "1"
