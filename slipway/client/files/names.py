@@ -20,7 +20,7 @@ def impossible(name: str) -> str:
 
 
 def too_long(name: str) -> str:
-    """Why no file on this machine can have the name, whatever characters it has; "" if one can."""
+    """Why a file here cannot have the name for its length or the locale; "" if it can."""
     try:
         return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
     except UnicodeEncodeError:

@@ -36,7 +36,7 @@ def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
     """Compare an archive with a folder. Raises Failure."""
     result, files = Difference(), {file.name: file for file in tree.files}
     others = {**tree.links, **{f"{name}/": "" for name in tree.empty}}
-    full = {f"{above}/" for name in (*files, *others) for above in _above(name.rstrip("/"))}
+    full = {f"{above}/" for name in (*files, *others) for above in _folders_of(name.rstrip("/"))}
     try:
         for entry, data in as_on_node(archive, limit):
             if entry.name in files:
@@ -52,7 +52,7 @@ def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
     return result
 
 
-def _above(name: str) -> Iterator[str]:
+def _folders_of(name: str) -> Iterator[str]:
     """The folders that a name is in; some archives have them as members."""
     while name := name.rpartition("/")[0]:
         yield name
