@@ -40,8 +40,8 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
             folder_plans = Plans(waits=too_many(ports))
         else:
             folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
-            whole = await all_files(drops, folder, files) if folder_plans.runs else []
-            folder_plans = with_cold(folder_plans, whole)
+            if folder_plans.runs:
+                folder_plans = with_cold(folder_plans, (await all_files(drops, folder, files)).blobs)
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")

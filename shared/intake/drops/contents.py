@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from shared.core.each import each
 from shared.core.ports import IN_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
 from shared.intake.drops.folder import JOB_FILE, PAGES_BELOW, ignored, parent
@@ -18,6 +19,8 @@ _DIGITS = 64
 _EVER = datetime.min.replace(tzinfo=UTC)
 #: How many files a warning names.
 _NAMED = 3
+#: Requests, and files below a folder, after which a list of a folder with many folders below ends.
+_REQUESTS, _MOST_BELOW = 2_000, 1_000
 
 
 async def walk(drops: Drops, prefix: str, *, deep: bool = True) -> AsyncIterator[Blob]:
@@ -98,21 +101,56 @@ def with_cold(plans: Plans, files: Sequence[Blob]) -> Plans:
     return replace(plans, runs=tuple(replace(one, problems=(*one.problems, warning)) for one in plans.runs))
 
 
-async def all_files(drops: Drops, folder: str, files: Files) -> list[Blob]:
-    """Those of a folder, and of the folders below it that are not drops of their own, of the first pages.
+class Whole(NamedTuple):
+    """The files of a folder, and of the folders below it that are not drops of their own.
 
-    One request where there are folders below, and some for thousands of files: only where a job begins, or is
+    `cut`: there may be more, which were not listed.
+    """
+
+    blobs: list[Blob]
+    cut: bool = False
+
+
+async def all_files(drops: Drops, folder: str, files: Files) -> Whole:
+    """Those of a folder, and of the folders below it that are not drops of their own.
+
+    One request where there are folders below, and more for thousands of files: only where a job begins, or is
     explained.
     """
+    if not folder or not files.deeper:  # at the top they are drops of their own
+        return Whole(files.blobs)
     below, own, after = list[Blob](), list[str](), ""
-    for _ in range(PAGES_BELOW if folder and files.deeper else 0):  # at the top they are drops of their own
+    for _ in range(PAGES_BELOW):
         page = await drops.page(folder, after=after)
         blobs = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
         own += [parent(blob.name) for blob in blobs if blob.name.endswith(f"/{JOB_FILE}")]
         below += [blob for blob in blobs if not ignored(blob.name)]
         if not (after := page.next):
             break
-    return [*files.blobs, *(blob for blob in below if not blob.name.startswith(tuple(own)))]
+    by_folder = await _by_folder(drops, folder) if after else None
+    if by_folder is None:
+        by_folder = [blob for blob in below if not blob.name.startswith(tuple(own))]
+        return Whole([*files.blobs, *by_folder], cut=bool(after))
+    return Whole([*files.blobs, *by_folder])
+
+
+async def _by_folder(drops: Drops, top: str) -> list[Blob] | None:
+    """Those below, asked for folder by folder, so that no other drop is listed; None if they are too many."""
+    below, folders, requests = list[Blob](), [top], 0
+    while folders:
+        at, after, more = folders.pop(), "", True
+        while more:
+            if requests >= _REQUESTS or len(below) >= _MOST_BELOW:
+                return None
+            page = await drops.page(at, deep=False, after=after)
+            if at != top:
+                below += [blob for blob in page.blobs if not ignored(blob.name)]
+            inner = [one for one in page.folders if not ignored(f"{one}x")]
+            jobs = await each(inner, lambda one: drops.find(f"{one}{JOB_FILE}"))
+            folders += [one for one, job in zip(inner, jobs, strict=True) if job is None]
+            requests += 1 + len(inner)
+            after, more = page.next, bool(page.next)
+    return below
 
 
 def _message(names: Sequence[str]) -> str:

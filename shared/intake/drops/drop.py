@@ -21,7 +21,7 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
-from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
+from shared.intake.drops.contents import Whole, all_files, contents_of, files_in, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
@@ -105,14 +105,14 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         return FolderResult(waits=folder_plans.waits)
     whole = await all_files(ports.drops, folder, files)
     files_of_runs = (blob for plan in folder_plans.runs for blob in (*plan.files, *plan.rivals))
-    newest = max(blob.modified for blob in (*files_of_runs, *whole))
+    newest = max(blob.modified for blob in (*files_of_runs, *whole.blobs))
     longest = ports.policy.longest(WaitKind.SETTLE)
     wait = newest + longest - ports.clock()
     # By our clock the file may come from the future: then the delay of its look shows that it is quiet.
     if wait > timedelta() and not (wait > longest and has_waited(ports, folder, newest)):
         await order(ports, folder, newest, min(wait, longest).total_seconds())
         return settles
-    folder_plans, freezer = with_cold(folder_plans, whole), Freezer(ports, whole)
+    folder_plans, freezer = with_cold(folder_plans, whole.blobs), Freezer(ports, whole)
     ended = await each(
         folder_plans.runs,
         lambda plan: _answer(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
@@ -133,9 +133,9 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
     if files is None:
         return Explanations(waits=too_many(ports))
     folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
-    whole = await all_files(ports.drops, folder, files) if folder_plans.runs else []
+    whole = await all_files(ports.drops, folder, files) if folder_plans.runs else Whole([])
     freezer = Freezer(ports, whole)
-    runs = with_cold(folder_plans, whole).runs
+    runs = with_cold(folder_plans, whole.blobs).runs
     explained = [await _explained(ports, plan, freezer, live=live) for plan in runs]
     return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 
@@ -182,7 +182,7 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     None when a file changed while it was read: its own event, or the inventory, looks again.
     """
     memo = await ports.ledger.drop_memo(plan.path)
-    if memo is not None and memo.job_id and _unchanged(memo, plan):
+    if memo is not None and memo.job_id and _unchanged(memo, plan, freezer):
         stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
             return _Result(memo, Accepted(stored.job, created=False))
@@ -194,15 +194,19 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     accepted = await accept(ports, candidate)
     job = accepted.job
     started = job.state is not JobState.REJECTED
+    etags = candidate.drop.etags if candidate.drop else plan.etags
     return _Result(
-        DropMemo(plan.path, plan.etags, job.id, job.generation, folder=plan.folder, started=started), accepted
+        DropMemo(plan.path, etags, job.id, job.generation, folder=plan.folder, started=started), accepted
     )
 
 
-def _unchanged(memo: DropMemo, plan: Plan) -> bool:
-    """Whether there is no reason for another run. A rejected job may be corrected in any of its files."""
+def _unchanged(memo: DropMemo, plan: Plan, freezer: Freezer) -> bool:
+    """Whether there is no reason for another run. A rejected job may be corrected in any of its files.
+
+    One that was refused for all files of its folder together is judged again when one of these changes.
+    """
     if not memo.started:
-        return memo.etags == plan.etags
+        return memo.etags in (plan.etags, {**plan.etags, **freezer.judged})
     return all(memo.etags.get(blob.name) == blob.etag for blob in plan.own_files)
 
 

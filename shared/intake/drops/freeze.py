@@ -7,7 +7,7 @@ their own. A job file that mounts the container of drops itself runs what lies t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from shared.core.errors import Misuse
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.candidate import Candidate
+from shared.intake.drops.contents import Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.plan import Plan
 from shared.jobspec import DROP_MOUNT, Problem, has_errors, mounts_drops, quote
@@ -39,12 +40,14 @@ class FilesOfRun(NamedTuple):
     files: Mapping[str, Blob]
 
 
-def _files_of(plan: Plan, files: Sequence[Blob]) -> FilesOfRun:
+def _files_of(plan: Plan, files: Whole) -> FilesOfRun:
     """What a run brings: its folder, and at their paths the scripts that it names elsewhere."""
     request = {f"{plan.folder}{name}" for name in _REQUEST}
     elsewhere = [blob for blob in plan.scripts if not blob.name.startswith(plan.folder)]
     blobs = {
-        blob.name: blob for blob in (*files, *elsewhere) if not blob.archived and blob.name not in request
+        blob.name: blob
+        for blob in (*files.blobs, *elsewhere)
+        if not blob.archived and blob.name not in request
     }
     # Storage has a file beside a folder of the same name; a disk does not.
     folders = {above for name in blobs for above in _folders_above(name)}
@@ -63,8 +66,10 @@ def _folders_above(name: str) -> list[str]:
 class Freezer:
     """The files of one folder, as they were listed; runs that bring the same are frozen once."""
 
-    def __init__(self, ports: Ports, files: Sequence[Blob]) -> None:
+    def __init__(self, ports: Ports, files: Whole) -> None:
         self._ports, self._files = ports, files
+        #: what stands in the memo of a run that was refused for its files, under the name that no file has
+        self.judged = {"": f"{contents_of(files.blobs).digest}{'+' * files.cut}"}
         self._codes = dict[tuple[str, ...], asyncio.Task[Code | None]]()
 
     def foreseen(self, plan: Plan, candidate: Candidate) -> Candidate:
@@ -72,8 +77,8 @@ class Freezer:
         if _is_live(self._ports, candidate):
             return candidate
         place, files = _files_of(plan, self._files)
-        if excess := _excess(files):
-            return _with_problem(candidate, refused("SW117", "", excess, _WAYS_OUT))
+        if excess := _excess(files, cut=self._files.cut):
+            return self._refused(candidate, refused("SW117", "", excess, _WAYS_OUT))
         size = sum(blob.size for blob in files.values())
         code = Code(scope=_SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
         return _with_code(candidate, code)
@@ -97,11 +102,19 @@ class Freezer:
         try:
             frozen = await self._codes[names]
         except Misuse as error:
-            return _with_problem(candidate, refused("SW107", "", str(error), error.remedy))
+            return self._refused(candidate, refused("SW107", "", str(error), error.remedy))
         return _with_code(candidate, frozen) if frozen is not None else None
 
+    def _refused(self, candidate: Candidate, problem: Problem) -> Candidate:
+        """The candidate with a problem of its files: once any of them changes, it is judged again."""
+        request, drop = candidate.request, candidate.drop
+        request = replace(request, code=None, problems=(*request.problems, problem))
+        if drop is not None:
+            drop = drop.model_copy(update={"etags": {**drop.etags, **self.judged}})
+        return replace(candidate, request=request, drop=drop)
+
     async def _stored(
-        self, code: Code, names: Sequence[str], files: Mapping[str, Blob], contents: Mapping[str, bytes]
+        self, code: Code, names: tuple[str, ...], files: Mapping[str, Blob], contents: Mapping[str, bytes]
     ) -> Code | None:
         async def read(name: str) -> bytes | None:
             blob = files[name]
@@ -148,26 +161,29 @@ _WAYS_OUT = (
 )
 
 
-def _excess(files: Mapping[str, Blob]) -> str:
-    """What is said of a folder that is too large for a drop; "" for any other."""
+_LIMIT = f"{MOST_FILES} with {MOST_BYTES >> 20}.0 MiB"
+
+
+def _excess(files: Mapping[str, Blob], *, cut: bool) -> str:
+    """What is said of a folder that is too large for a drop; "" for any other.
+
+    `cut`: not all of its files were listed, so that an archive would lack some.
+    """
     size = sum(blob.size for blob in files.values())
     if len(files) <= MOST_FILES and size <= MOST_BYTES:
-        return ""
+        return (
+            f"the folder has more files, or folders below it, than a drop may have ({_LIMIT})" if cut else ""
+        )
     largest = sorted(files.items(), key=lambda one: -one[1].size)[:_NAMED]
     named = ", ".join(f"{quote(name, 100)} ({_mebibytes(blob.size)})" for name, blob in largest)
     return (
-        f"the folder has {len(files):,} files with {_mebibytes(size)}, and a drop may have {MOST_FILES} "
-        f"with {_mebibytes(MOST_BYTES)}; the largest are {named}"
+        f"the folder has {len(files):,} files with {_mebibytes(size)}, and a drop may have {_LIMIT}; "
+        f"the largest are {named}"
     )
 
 
 def _mebibytes(size: int) -> str:
     return f"{size / (1 << 20):.1f} MiB"
-
-
-def _with_problem(candidate: Candidate, problem: Problem) -> Candidate:
-    request = candidate.request
-    return replace(candidate, request=replace(request, code=None, problems=(*request.problems, problem)))
 
 
 def _with_code(candidate: Candidate, code: Code) -> Candidate:

@@ -122,7 +122,7 @@ def _is_known(rows: list[DropMemo], content: str, etags: Mapping[str, str]) -> b
     """
     return not any(memo.waiting for memo in rows) and any(
         memo.content == content
-        and (memo.started or all(etags.get(name) == etag for name, etag in memo.etags.items()))
+        and (memo.started or all(etags.get(name) == etag for name, etag in memo.etags.items() if name))
         for memo in rows
     )
 
