@@ -25,7 +25,7 @@ from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
-from shared.core.pacing.shared_call import Joint
+from shared.core.pacing.shared_call import JointLooks
 from shared.core.policy import Policy
 from shared.core.teams.store import TeamsStore
 from shared.core.trouble import Troubles
@@ -239,7 +239,7 @@ class Ports:
     #: function that the host does not run → the setting that is the cause
     functions_off: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
-    joint: Joint = field(default_factory=Joint)  # looks at folders of drops
+    joint: JointLooks = field(default_factory=JointLooks)  # looks at folders of drops
     looks: Looks = field(default_factory=Looks)  # for jobs that may be idle
     meter: Meter = field(default_factory=NoMeter)
     #: None if every byte of a job's files goes through the app

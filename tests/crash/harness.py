@@ -30,7 +30,7 @@ from shared.core.job import Job, JobState, Reason
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.looks import Looks
-from shared.core.pacing.shared_call import Joint
+from shared.core.pacing.shared_call import JointLooks
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived
@@ -298,7 +298,7 @@ class Run:
             job_sweeps=TableJobSweeps(ledger.store),
             teams=TableTeams(ledger.store),
             breaker=Breaker(),
-            joint=Joint(),
+            joint=JointLooks(),
             looks=Looks(),
             receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),

@@ -53,6 +53,10 @@ class SharedCall(Generic[Result]):
             task.exception()  # there may be no caller who waits for it
 
 
+#: How many looks hold the files of a folder at once: at most 64 MiB, and an archive of them.
+_FEW = 2
+
+
 class Joint:
     """The acts that run, and those that follow them."""
 
@@ -88,6 +92,14 @@ class Joint:
         finally:
             if key not in self._next:
                 del self._running[key]
+
+
+class JointLooks(Joint):
+    """Looks at folders. Only a few of them hold files in memory at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.few = asyncio.Semaphore(_FEW)
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:

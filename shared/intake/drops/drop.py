@@ -19,6 +19,7 @@ from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
+from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
 from shared.intake.drops.contents import Whole, all_files, contents_of, files_in, too_many, with_cold
@@ -170,9 +171,11 @@ async def _explained(ports: Ports, plan: Plan, freezer: Freezer, *, live: bool) 
     candidate = await candidate_of_drop(ports, plan, "drop", memo)
     if candidate is None:
         return None
-    candidate = freezer.foreseen(plan, candidate)
     if not live:  # the folder stands for the container, from which the rest is looked up
         candidate = replace(candidate, request=await with_document(ports, candidate))
+    else:
+        candidate = await _with_its_document(ports, candidate)
+    candidate = freezer.foreseen(plan, candidate)
     return await explain(ports, await draft_of(ports, candidate, live=live), live=live)
 
 
@@ -186,9 +189,8 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
         stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
             return _Result(memo, Accepted(stored.job, created=False))
-    contents = dict[str, bytes]()
-    candidate = await candidate_of_drop(ports, plan, door, memo, contents)
-    candidate = await freezer.freeze(plan, candidate, contents) if candidate is not None else None
+    async with ports.joint.few:
+        candidate = await _frozen(ports, plan, freezer, door, memo)
     if candidate is None:
         return None
     accepted = await accept(ports, candidate)
@@ -198,6 +200,25 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     return _Result(
         DropMemo(plan.path, etags, job.id, job.generation, folder=plan.folder, started=started), accepted
     )
+
+
+async def _frozen(
+    ports: Ports, plan: Plan, freezer: Freezer, door: str, memo: DropMemo | None
+) -> Candidate | None:
+    contents = dict[str, bytes]()
+    candidate = await candidate_of_drop(ports, plan, door, memo, contents)
+    if candidate is None:
+        return None
+    return await freezer.freeze(plan, await _with_its_document(ports, candidate), contents)
+
+
+async def _with_its_document(ports: Ports, candidate: Candidate) -> Candidate:
+    """The candidate with the document of its `specBlob`, which may mount what it runs itself.
+
+    Without one that can be read it stays as it is: the desk looks again, and says why.
+    """
+    request = await with_document(ports, candidate)
+    return candidate if request.document is None else replace(candidate, request=request)
 
 
 def _unchanged(memo: DropMemo, plan: Plan, freezer: Freezer) -> bool:

@@ -21,11 +21,13 @@ from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.plan import Plan
-from shared.jobspec import DROP_MOUNT, Problem, has_errors, mounts_drops, quote
+from shared.jobspec import DROP_MOUNT, Problem, has_errors, level_flaw, mounts_drops, quote
 from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
 
 #: The most files of a drop, each of which costs a request, and their bytes.
 MOST_FILES, MOST_BYTES = 500, 64 << 20
+#: Bytes of a path below the mount root: a node's 4,096, less those of the root.
+_LONGEST_PATH = 4_000
 #: The folder of these archives, which no caller can name.
 _SCOPE = "drops"
 #: How many files a refusal names.
@@ -79,6 +81,8 @@ class Freezer:
         place, files = _files_of(plan, self._files)
         if excess := _excess(files, cut=self._files.cut):
             return self._refused(candidate, refused("SW117", "", excess, _WAYS_OUT))
+        if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
+            return self._refused(candidate, refused("SW117", "", flaw, "give it a shorter name"))
         size = sum(blob.size for blob in files.values())
         code = Code(scope=_SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
         return _with_code(candidate, code)
@@ -180,6 +184,14 @@ def _excess(files: Mapping[str, Blob], *, cut: bool) -> str:
         f"the folder has {len(files):,} files with {_mebibytes(size)}, and a drop may have {_LIMIT}; "
         f"the largest are {named}"
     )
+
+
+def _path_flaw(path: str) -> str:
+    """What is said of a file that no node can unpack at this path below its mount root; "" of any other."""
+    flaw, length = level_flaw(path), len(path.encode())
+    if not flaw and length > _LONGEST_PATH:
+        flaw = f"has a path of {length:,} bytes on the nodes, which take {_LONGEST_PATH:,}"
+    return f"the file {quote(path, 200)} {flaw}" if flaw else ""
 
 
 def _mebibytes(size: int) -> str:
