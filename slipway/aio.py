@@ -64,7 +64,8 @@ class AsyncClient:
             raise Failure("no path is named: name a script, or a folder with one")
         order = await self._order(after, after_failure)
         choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order, dict(secrets or {}))
-        job = await submitted(Path(path), Options(choices, name, script=script), self._url, self._key)
+        options = Options(choices, name, script=script, one_job=True)
+        job = await submitted(Path(path), options, self._url, self._key)
         _warn_of_name(job)
         return self._job(str(job["id"]))
 
@@ -110,6 +111,8 @@ class AsyncClient:
         """
         import json
 
+        if document.get("sweep") is None:
+            raise Failure("this message has no sweep, so it makes one job; submit it with submit()")
         async with service(self._url, self._key) as api:
             if code is not None:
                 body = await submit_folder(api, document, Path(code), key=idempotency_key)

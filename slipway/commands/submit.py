@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.jobspec import is_bare_job, script_pattern
+from shared.jobspec import is_bare_job, script_pattern, scripts_wanted
 from slipway.client.refusal import placed
 from slipway.client.service import Service
 from slipway.client.snapshot.submission import submit_folder
@@ -72,8 +72,8 @@ def has_its_script(file: Path) -> bool:
         document = json.loads(file.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return False  # its refusal gives the reason
-    if not is_bare_job(document) or script_pattern(document) is not None:
-        return False
+    if not is_bare_job(document) or script_pattern(document) is not None or scripts_wanted(document):
+        return False  # the last one mounts the drop container itself, and runs what lies there
     folder = file.resolve().parent
     own = f"{folder.name}/"
     scripts = [name for name in scripts_named(file, folder.name) if name.startswith(own)]

@@ -12,6 +12,7 @@ from shared.jobspec import is_bare_job
 from slipway.client.calls.keys import new_key
 from slipway.client.refusal import Absent
 from slipway.client.service import Service
+from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.pack import Archive, archive_of
 from slipway.client.snapshot.send import send
 from slipway.client.snapshot.walk import Tree, walk
@@ -21,8 +22,8 @@ from slipway.screen import say
 
 #: How often code is sent that the deployment does not have, although it had it a moment ago.
 _TRIES = 3
-#: The member of a message that names its code, and that of a sweep.
-CODE, SWEEP = "code", "sweep"
+#: The members of a message that name its code, the values of a sweep, and its idempotency key.
+CODE, SWEEP, KEY = "code", "sweep", "idempotencyKey"
 
 
 class Submission:
@@ -31,8 +32,14 @@ class Submission:
     def __init__(self, message: Mapping[str, Any], name: str, file: str, key: str = "") -> None:
         """`name` is that of a job whose message has none; a refusal names the places in `file`."""
         self._message, self._name, self._file = message, name, file
-        self._key, self._document = key or new_key(), b""
+        # A key of the document stays in force, and is not sent twice.
+        self._key, self._document = key or ("" if message.get(KEY) else new_key()), b""
         self.is_sweep = message.get(SWEEP) is not None
+
+    @property
+    def kind(self) -> str:
+        """What it makes: "job" or "sweep"."""
+        return "sweep" if self.is_sweep else "job"
 
     @property
     def is_posted(self) -> bool:
@@ -76,6 +83,7 @@ async def submit_folder(
     if CODE in message:
         raise Failure("the document names its code already; leave it out, or the folder")
     tree = await asyncio.to_thread(_members, folder)
+    refuse_other_code(message, tree)
     async with archive_of(tree) as archive:
         await say_words(tree, archive.packed)
         return await Submission(message, name, file or "the document", key).send(api, archive)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from slipway.client.patience import patiently, pause
 from slipway.client.service import Service, service
+from slipway.client.snapshot.submission import Submission
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import rejection, unmeant, why
 from slipway.commands.output import log
@@ -109,7 +110,31 @@ def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending
 async def cancel(job_id: str, url: str, key: str) -> bool:
     """Cancel a job, and report the outcome; returns whether it is cancelled."""
     async with service(url, key, met=True) as api:
-        state = (await api.cancel(job_id))["state"]
+        return await _cancelled(api, job_id)
+
+
+class Outcome(NamedTuple):
+    """The id of a job or sweep, and whether it is cancelled."""
+
+    identity: str
+    is_cancelled: bool
+
+
+async def cancel_sent(submission: Submission, url: str, key: str) -> Outcome:
+    """Cancel what was sent before a Ctrl-C."""
+    async with service(url, key, met=True) as api:
+        answer = await submission.post(api)  # by the same key, it is the same job, or sweep
+        if not submission.is_sweep:
+            job_id = str(answer["id"])
+            return Outcome(job_id, await _cancelled(api, job_id))
+        sweep_id = str(answer["sweepId"])
+        await api.cancel_sweep(sweep_id)
+        say(f"{sweep_id} is being cancelled")
+        return Outcome(sweep_id, True)
+
+
+async def _cancelled(api: Service, job_id: str) -> bool:
+    state = (await api.cancel(job_id))["state"]
     done = state in ENDED and state != "cancelled"
     say(f"{job_id} had ended before: {state}" if done else f"{job_id} is being cancelled")
     return not done

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from shared.jobspec import Source, has_errors, redact, report
 from slipway.client.snapshot.choose import choose
+from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
 from slipway.commands.document.diagnose import diagnosed
@@ -42,6 +43,8 @@ class Options:
     #: the values of each parameter of a sweep, and how many of its jobs may be at work at once
     sweep: Mapping[str, Any] = field(default_factory=dict)
     parallel: int | None = None
+    #: whether a document with a sweep is refused
+    one_job: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def options(
     """The options of the command line. Raises Failure for one without a value."""
     environment, secrets = variables(env), secret_values(secret)
     choices = Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order, secrets)
-    return Options(choices, name, to, detach, keep, script, dict(map(_parameter, sweep)), parallel)
+    return Options(choices, name, to, detach, keep, script, _parameters(sweep), parallel)
 
 
 def request_of(path: Path, options: Options, prefix: str) -> Request:
@@ -124,8 +127,14 @@ def _own(folder: Path, options: Options, name: str) -> Request:
     _check(folder)
     tree, job = walk(folder), OwnJob.read(folder)
     envelope = {**job.envelope, **_members(options, job.envelope)}
-    document = job.document(tree, options.script, options.choices)
-    return Request({**envelope, "spec": document}, tree, name, job.place, str(folder / JOB_FILE))
+    message = {**envelope, "spec": job.document(tree, options.script, options.choices)}
+    if options.one_job and message.get("sweep") is not None:
+        raise Failure(
+            f"the documents of {folder} have a sweep, which makes several jobs; submit them as one "
+            "message with submit_sweep(), and the folder as its code"
+        )
+    refuse_other_code(message, tree)
+    return Request(message, tree, name, job.place, str(folder / JOB_FILE))
 
 
 def _check(folder: Path) -> None:
@@ -158,6 +167,17 @@ class _Parameter(NamedTuple):
 
     name: str
     values: list[Any]
+
+
+def _parameters(sweep: Sequence[str]) -> dict[str, list[Any]]:
+    """The parameters of a sweep. Raises Failure for one that is named twice."""
+    parameters = dict[str, list[Any]]()
+    for name, values in map(_parameter, sweep):
+        if name in parameters:
+            listed = ",".join(map(str, [*parameters[name], *values]))
+            raise Failure(f"--sweep names {name} twice; write all its values in one, such as {name}={listed}")
+        parameters[name] = values
+    return parameters
 
 
 def _parameter(text: str) -> _Parameter:

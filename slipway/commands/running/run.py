@@ -20,7 +20,7 @@ from slipway.commands.output import log
 from slipway.commands.output.bar import progress
 from slipway.commands.output.download import check_directory, fetch
 from slipway.commands.running.ending import Ending, endings
-from slipway.commands.running.follow import cancel, follow, report_rejection, to_the_end
+from slipway.commands.running.follow import cancel_sent, follow, report_rejection, to_the_end
 from slipway.commands.running.own_job import JOB_FILE
 from slipway.commands.running.plan import explained, refuse
 from slipway.commands.running.report import Report
@@ -133,22 +133,17 @@ def _interrupted(submissions: list[Submission], url: str, key: str, report: Repo
         report.interrupted("")
         return ending.code
     try:
-        if ending.asks and ending.cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
-            say("the job is cancelled as soon as there is one")
-            job_id = asyncio.run(_late(submission, url, key))
-            report.interrupted(job_id, cancelled=asyncio.run(cancel(job_id, url, key)))
+        if ending.asks and ending.cancels("[d]etach, so that it begins, or [c]ancel it? [D/c] "):
+            say(f"the {submission.kind} is cancelled as soon as there is one")
+            identity, is_cancelled = asyncio.run(cancel_sent(submission, url, key))
+            report.interrupted(identity, cancelled=is_cancelled)
             return ending.code
     except KeyboardInterrupt:
         pass
+    end = "slipway sweep cancel SWEEP" if submission.is_sweep else "slipway cancel JOB"
     say(
-        "the job was submitted and may begin; find it with slipway jobs --source http --limit 5, and end it "
-        "with slipway cancel JOB"
+        f"the {submission.kind} was submitted and may begin; find it with slipway jobs --source http --limit "
+        f"5, and end it with {end}"
     )
     report.interrupted("")
     return ending.code
-
-
-async def _late(submission: Submission, url: str, key: str) -> str:
-    """The id of the job that was sent before a Ctrl-C: by the same key, it is the same job."""
-    async with service(url, key, met=True) as api:
-        return str((await submission.post(api))["id"])

@@ -68,6 +68,14 @@ def job_of(script: str) -> dict[str, object]:
     return {"properties": {"nodeCount": 1, "pyTorchSettings": {"pythonScriptFilePath": script}}}
 
 
+MOUNT = {"accountName": "a", "containerName": "scripts", "relativeMountPath": "scripts"}
+MOUNTED = {
+    "properties": {
+        "nodeCount": 1,
+        "pyTorchSettings": {"pythonScriptFilePath": "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/here/main.py"},
+        "mountVolumes": {"azureBlobFileSystems": [MOUNT]},
+    }
+}
 OWN_FOLDER = job_of("<SLIPWAY_FOLDER>/main.py")
 
 
@@ -78,6 +86,7 @@ OWN_FOLDER = job_of("<SLIPWAY_FOLDER>/main.py")
         ("job.json", job_of("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/here/main.py"), True),
         ("job.json", job_of("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/common/main.py"), False),
         ("job.json", job_of("<SLIPWAY_FOLDER>/none.py"), False),
+        ("job.json", MOUNTED, False),
         ("job.json", job_of("<SLIPWAY_SCRIPT>"), False),
         ("job.json", {"spec": OWN_FOLDER}, False),
         ("job.json", [], False),

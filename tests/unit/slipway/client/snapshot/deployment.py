@@ -46,6 +46,10 @@ class Deployment:
                 return web.json_response(
                     {"verdict": self.verdict, "summary": "It would run.", "problems": problems}
                 )
+            case path if path.endswith("/cancel"):
+                of_sweep = path.startswith("/api/sweeps/s_")
+                assert of_sweep or path.startswith("/api/jobs/j_")
+                return web.json_response({"sweepId" if of_sweep else "id": "x", "state": "cancelling"})
             case "/api/jobs" | "/api/sweeps":
                 return self._accept(request, await request.json())
         self.blobs[request.path.rpartition("/")[2]] = await request.read()
@@ -63,7 +67,8 @@ class Deployment:
         if message["code"]["sha256"] not in self.blobs:
             problem = {"detail": "there is no code here", "remedy": "send the code again"}
             return web.json_response(problem, status=404, content_type="application/problem+json")
-        self.messages[request.headers["Idempotency-Key"]] = message
+        key = request.headers.get("Idempotency-Key") or message["idempotencyKey"]
+        self.messages[key] = message
         self.names.append(request.query.get("name", ""))
         number = len(self.messages)
         if request.path == "/api/sweeps":

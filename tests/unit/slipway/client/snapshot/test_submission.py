@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,59 @@ async def test_a_document_and_a_sweep_of_ones_own_take_a_folder(folder: Path) ->
     assert (sweep.id, job.id) == (f"s_{'a' * 23}2", "j_2")
     assert all(message["spec"] == JOB for message in deployment.messages.values())
     assert deployment.calls.count("PUT ") == 1
+
+
+async def test_a_document_keeps_the_key_that_it_has(folder: Path) -> None:
+    deployment = Deployment()
+    document = {"spec": JOB, "idempotencyKey": "own"}
+
+    async with deployment.serving() as url:
+        await AsyncClient(url).submit(document, code=folder)
+        await AsyncClient(url).submit(document, code=folder, idempotency_key="mine")
+
+    assert [*deployment.messages] == ["own", "mine"]
+
+
+@pytest.mark.parametrize("sweep", [{}, {"sweep": None}])
+async def test_a_message_of_another_kind_is_refused_before_it_is_sent(
+    folder: Path, sweep: dict[str, None]
+) -> None:
+    deployment = Deployment()
+    (folder / "job.json").write_text(json.dumps({"spec": JOB, "sweep": {"lr": [1, 2]}}))
+
+    async with deployment.serving() as url:
+        client = AsyncClient(url)
+        for code in (folder, None):
+            with pytest.raises(Failure, match=r"no sweep, .* submit it with submit\(\)"):
+                await client.submit_sweep({"spec": JOB, **sweep}, code=code)
+            with pytest.raises(Failure, match=r"has a sweep, .* submit it with submit_sweep\(\)"):
+                await client.submit({"spec": JOB, "sweep": {"lr": [1, 2]}}, code=code)
+        with pytest.raises(Failure, match=r"have a sweep, .* with submit_sweep\(\)"):
+            await client.run(folder)
+
+    assert not deployment.messages
+
+
+@pytest.mark.parametrize(("name", "is_sent"), [("digits/train.py", False), ("common/other.py", True)])
+async def test_code_for_a_document_that_runs_the_same_script_from_a_mount_is_refused(
+    folder: Path, name: str, is_sent: bool
+) -> None:
+    deployment = Deployment()
+    mount = {"accountName": "a", "containerName": "scripts", "relativeMountPath": "scripts"}
+    script = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{name}"
+    properties = {
+        "nodeCount": 1,
+        "pyTorchSettings": {"pythonScriptFilePath": script},
+        "mountVolumes": {"azureBlobFileSystems": [mount]},
+    }
+
+    async with deployment.serving() as url:
+        with (
+            nullcontext() if is_sent else pytest.raises(Failure, match="slipway drop, or take the mount out")
+        ):
+            await AsyncClient(url).submit({"properties": properties}, code=folder)
+
+    assert len(deployment.messages) == int(is_sent)
 
 
 async def test_what_is_not_a_folder_or_names_its_code_already_is_refused(folder: Path) -> None:

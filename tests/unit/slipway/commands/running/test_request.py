@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.diagnose import scripts_named
 from slipway.commands.document.order import Order
-from slipway.commands.running.request import Options, Request, options, request_of
+from slipway.commands.running.request import Options, Request, request_of
 from slipway.failure import Failure
 
 PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
@@ -208,20 +207,19 @@ def test_a_document_finds_its_files_where_it_looks_for_them(
     assert properties(request)["customToolkitSettings"]["commandLine"] == (expected or line)
 
 
-def test_a_document_that_mounts_the_drop_container_keeps_it(tmp_path: Path) -> None:
+def test_a_folder_whose_document_runs_it_from_the_drop_container_is_refused(tmp_path: Path) -> None:
     line = "bash $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run.sh"
     mount = {"accountName": "account", "containerName": "scripts", "relativeMountPath": "scripts"}
-    job = {
-        "properties": {
-            "nodeCount": 1,
-            "customToolkitSettings": {"commandLine": line},
-            "mountVolumes": {"azureBlobFileSystems": [mount]},
-        }
-    }
+    volumes = {"azureBlobFileSystems": [mount]}
+    properties = {"customToolkitSettings": {"commandLine": line}, "mountVolumes": volumes}
+    job = {"properties": {"nodeCount": 1, **properties}}
     make(tmp_path / "digits", "run.sh", job=job)
 
-    request = request_of(tmp_path / "digits", NOTHING, PREFIX)
+    with pytest.raises(Failure, match="slipway drop, or take the mount out"):
+        request_of(tmp_path / "digits", NOTHING, PREFIX)
 
+    (tmp_path / "digits" / "run.sh").rename(tmp_path / "digits" / "other.sh")
+    request = request_of(tmp_path / "digits", NOTHING, PREFIX)
     assert (request.at, request.message["spec"]) == ("", job)
 
 
@@ -267,33 +265,3 @@ def test_arguments_that_no_script_takes_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(Failure, match="no script or command that takes these arguments"):
         request_of(tmp_path, Options(Choices(arguments=("x",))), PREFIX)
-
-
-def swept(*parameters: str, parallel: int | None = None) -> Options:
-    arguments = ("--lr", "{lr}")
-    return options(
-        arguments, None, "", (), (), "", None, detach=False, keep=False, sweep=parameters, parallel=parallel
-    )
-
-
-def test_a_sweep_has_a_value_for_each_job(tmp_path: Path) -> None:
-    make(tmp_path, "train.py")
-
-    message = request_of(tmp_path, swept("lr=0.1,3", "how=fast,true,1e-3", parallel=2), PREFIX).message
-
-    assert message["sweep"] == {"lr": [0.1, 3], "how": ["fast", "true", "1e-3"]}
-    assert message["parallel"] == 2
-    assert message["spec"]["properties"]["pyTorchSettings"]["commandLineArgs"] == "--lr '{lr}'"
-
-
-@pytest.mark.parametrize("parameters", [("lr",), ("=1",), ("lr=",)])
-def test_a_parameter_without_values_is_refused(parameters: Sequence[str]) -> None:
-    with pytest.raises(Failure, match=r"write NAME=VALUE,VALUE"):
-        swept(*parameters)
-
-
-def test_a_number_of_jobs_at_once_belongs_to_a_sweep(tmp_path: Path) -> None:
-    make(tmp_path, "train.py")
-
-    with pytest.raises(Failure, match="--parallel belongs to --sweep"):
-        request_of(tmp_path, swept(parallel=2), PREFIX)

@@ -7,10 +7,15 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from slipway.commands.running.follow import cancel
+from slipway.client.service import service
+from slipway.client.snapshot.pack import archive_of
+from slipway.client.snapshot.submission import Submission
+from slipway.client.snapshot.walk import walk
+from slipway.commands.running.follow import cancel, cancel_sent
 from slipway.failure import Failure
 from slipway.main import app
 from tests.doubles.server import answering, as_slipway
+from tests.unit.slipway.client.snapshot.deployment import Deployment
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,26 @@ async def test_a_job_that_ended_before_the_answer_is_not_called_cancelled(
         assert await cancel("j_1", url, "") == cancelled
 
     assert capsys.readouterr().err == f"slipway: {message}\n"
+
+
+@pytest.mark.parametrize(("sweep", "call"), [({}, "POST /api/jobs/j_"), ({"lr": [1]}, "POST /api/sweeps/s_")])
+async def test_what_was_sent_before_a_ctrl_c_is_cancelled_whichever_kind_it_is(
+    sweep: dict[str, list[int]], call: str, tmp_path: Path
+) -> None:
+    deployment = Deployment()
+    (tmp_path / "a.py").touch()
+    message = {"spec": {}, **({"sweep": sweep} if sweep else {})}
+
+    async with deployment.serving() as url:
+        submission = Submission(message, "a", "job.json")
+        async with service(url) as api, archive_of(walk(tmp_path)) as archive:
+            await submission.send(api, archive)
+        identity, is_cancelled = await cancel_sent(submission, url, "")
+
+    assert is_cancelled
+    assert deployment.calls[-1].startswith(call)
+    assert deployment.calls[-1].endswith(f"/{identity}/cancel")
+    assert len(deployment.messages) == 1
 
 
 @pytest.mark.parametrize(
