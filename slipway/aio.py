@@ -50,6 +50,7 @@ class AsyncClient:
         script: str = "",
         after: Sequence[str | JobReference] = (),
         after_failure: Sequence[str | JobReference] = (),
+        idempotency_key: str = "",
     ) -> AsyncJob:
         """Send a script or a folder, as `slipway run` does; the job that begins by it.
 
@@ -64,7 +65,7 @@ class AsyncClient:
             raise Failure("no path is named: name a script, or a folder with one")
         order = await self._order(after, after_failure)
         choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order, dict(secrets or {}))
-        options = Options(choices, name, script=script, one_job=True)
+        options = Options(choices, name, script=script, one_job=True, once=idempotency_key)
         job = await submitted(Path(path), options, self._url, self._key)
         _warn_of_name(job)
         return self._job(str(job["id"]))

@@ -38,12 +38,15 @@ class Patience:
     _shown_at: float = field(default=-math.inf, init=False)
 
     async def until_answered(
-        self, ask: Callable[[], Awaitable[Answer]], at_once: tuple[type[Unanswered], ...] = ()
+        self,
+        ask: Callable[[], Awaitable[Answer]],
+        at_once: tuple[type[Unanswered], ...] = (),
+        progress_at: Callable[[], float] = lambda: -math.inf,
     ) -> Answer:
         """The answer; asks again while there is none, as long as the trouble allows. Raises Failure.
 
-        A call is one request, so its begin is the time of the last progress. What `at_once` names is raised
-        without another try.
+        A call is one request, so its begin is the time of the last progress, unless `progress_at` says a
+        later one. What `at_once` names is raised without another try.
         """
         began, wait = self.clock(), 0.0
         while True:
@@ -52,7 +55,8 @@ class Patience:
             except at_once:
                 raise
             except Unanswered as lost:
-                if lost.spent or not (pause := self._pause(lost, wait, self.clock() - began)) >= 0:
+                since = max(began, progress_at())
+                if lost.spent or not (pause := self._pause(lost, wait, self.clock() - since)) >= 0:
                     lost.spent = True
                     raise
                 await self.sleep(pause)

@@ -43,8 +43,8 @@ def run(
     file.
     """
     if code is None and has_its_script(file):
-        options = Options(Choices(order=order))
-        answer = asyncio.run(submitted(file.absolute().parent, options, url, key, once))
+        options = Options(Choices(order=order), once=once)
+        answer = asyncio.run(submitted(file.absolute().parent, options, url, key))
         return _shown(answer, str(file), as_json=as_json)
     stdin = str(file) == "-"
     try:
@@ -56,7 +56,7 @@ def run(
         called = "standard input" if stdin else str(file)
         if code is not None:
             message = in_order(_object(document, called), await order.ids(api))
-            answer = await submit_folder(api, message, code, name_of(file), called, once)
+            answer = await submit_folder(api, message, code, name_of(file), None if stdin else file, once)
             return _shown(answer, called, as_json=as_json)
         ordered = text_in_order(document, await order.ids(api))
         return await submit(api, ordered, called, name_of(file), once=once, as_json=as_json)

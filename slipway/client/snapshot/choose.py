@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -30,17 +31,32 @@ class Chosen(NamedTuple):
 
 def choose(tree: Tree, name: str = "") -> Chosen:
     """The script that runs, the one of that name if there is one. Raises Failure if that is not clear."""
-    files = {file.name: file for file in tree.files}
+    files = by_name(tree)
     if name:
         if (path := name.removeprefix("./")) not in files:
             left_out = "which is not sent" if (tree.folder / name).is_file() else "which does not have it"
             raise Failure(f"--script {name}: name a file of {tree.folder}, {left_out}")
         return Chosen(path)
-    tops = sorted(name for name in files if "/" not in name)
-    for scripts in ([name for name in tops if name.endswith(end)] for end in (".py", ".sh")):
-        if scripts:
-            return _one_of([files[name] for name in scripts], tree)
-    raise Failure(f"{tree.folder} has no script at its top and no job.json; {_REMEDY}")
+    scripts = sorted(name for name in files if "/" not in name and name.endswith((".py", ".sh")))
+    scripts = [name for name in scripts if not _NOT_RUN.fullmatch(name)] or scripts
+    shell = [name for name in scripts if name.endswith(".sh")]
+    python = [name for name in scripts if name not in shell]
+    if not scripts:
+        raise Failure(f"{tree.folder} has no script at its top and no job.json; {_REMEDY}")
+    chosen = _one_of([files[name] for name in python or shell], tree)
+    if chosen.reason or not (python and shell):
+        return chosen
+    return Chosen(chosen.script, f"as Python comes before {escaped(shell[0])}")
+
+
+def by_name(tree: Tree) -> dict[str, File]:
+    """The files of a folder by their names, also those of links to a file of it."""
+    files = {file.name: file for file in tree.files}
+    links = dict[str, File]()
+    for name, target in tree.links.items():
+        if file := files.get(posixpath.normpath(posixpath.join(posixpath.dirname(name), target))):
+            links[name] = file._replace(name=name)
+    return files | links
 
 
 def _one_of(scripts: Sequence[File], tree: Tree) -> Chosen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import math
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import BinaryIO
@@ -28,21 +29,34 @@ _AGAIN = frozenset({403, 409, 412})
 _TRIES = 4
 
 
+class _Progress:
+    """How far an archive has been sent, by the try that came farthest, and when it was there."""
+
+    def __init__(self, advance: Callable[[int], None]) -> None:
+        self.advance, self.at = advance, -math.inf
+        self._farthest = 0
+
+    def reached(self, size: int) -> None:
+        """Note that a try has sent so many bytes."""
+        if size > self._farthest:
+            self._farthest, self.at = size, chosen_patience().clock()
+
+
 async def send(api: Service, archive: Archive, advance: Callable[[int], None]) -> bool:
     """Send it, unless the deployment has it; returns whether it had to be sent. Raises Failure."""
-    last = ""
+    last, progress = "", _Progress(advance)
     for number in range(_TRIES):
         offer = await api.offer_code(archive.packed.sha256, archive.packed.bytes)
         if offer.is_known:
             return number > 0
-        put = partial(_put, offer.upload, archive, advance)
-        last = await chosen_patience().until_answered(put)
+        put = partial(_put, offer.upload, archive, progress)
+        last = await chosen_patience().until_answered(put, progress_at=lambda: progress.at)
         if not last:
             return True
     raise Failure(f"storage does not take the code: it answered {last}")
 
 
-async def _put(address: str, archive: Archive, advance: Callable[[int], None]) -> str:
+async def _put(address: str, archive: Archive, progress: _Progress) -> str:
     """Send the archive to its address; returns "", or the answer after which it is asked for again."""
     md5 = await asyncio.to_thread(_md5, archive.file)
     headers = {
@@ -57,7 +71,8 @@ async def _put(address: str, archive: Archive, advance: Callable[[int], None]) -
     def count(size: int) -> None:
         nonlocal counted
         counted += size
-        advance(size)
+        progress.advance(size)
+        progress.reached(counted)
 
     try:
         async with (
@@ -70,9 +85,9 @@ async def _put(address: str, archive: Archive, advance: Callable[[int], None]) -
                 return ""
             reason = f"{answer.status} {answer.headers.get('x-ms-error-code', '')}".rstrip()
     except (aiohttp.ClientError, TimeoutError) as error:
-        advance(-counted)
+        progress.advance(-counted)
         raise Unanswered(f"the code could not be sent to storage: {why(error)}") from None
-    advance(-counted)
+    progress.advance(-counted)
     if answer.status in _AGAIN:
         return reason
     if answer.status >= 500 or answer.status in (408, 429):

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shared.jobspec import is_bare_job
+from shared.settings import Settings
+from shared.snapshots.pack import MIB
 from slipway.client.calls.keys import new_key
 from slipway.client.refusal import Absent
 from slipway.client.service import Service
@@ -24,6 +26,9 @@ from slipway.screen import say
 _TRIES = 3
 #: The members of a message that name its code, the values of a sweep, and its idempotency key.
 CODE, SWEEP, KEY = "code", "sweep", "idempotencyKey"
+
+#: The setting that says how large code may be.
+MOST = "SLIPWAY_CODE_MIB"
 
 
 class Submission:
@@ -76,23 +81,37 @@ class Submission:
 
 
 async def submit_folder(
-    api: Service, document: Mapping[str, Any], folder: Path, name: str = "", file: str = "", key: str = ""
+    api: Service,
+    document: Mapping[str, Any],
+    folder: Path,
+    name: str = "",
+    file: Path | None = None,
+    key: str = "",
 ) -> Mapping[str, Any]:
-    """Submit a job.json, or an envelope with one, with a folder as its code. Raises Failure."""
+    """Submit a job.json, or an envelope with one, with a folder as its code. Raises Failure.
+
+    `file` has the document, and is not a part of the code; None if it comes from elsewhere.
+    """
     message = {"spec": document} if is_bare_job(document) else document
     if CODE in message:
         raise Failure("the document names its code already; leave it out, or the folder")
-    tree = await asyncio.to_thread(_members, folder)
+    tree = await asyncio.to_thread(_members, folder, file)
     refuse_other_code(message, tree)
-    async with archive_of(tree) as archive:
+    limit = Settings(await api.settings()).whole(MOST) * MIB
+    async with archive_of(tree, limit) as archive:
         await say_words(tree, archive.packed)
-        return await Submission(message, name, file or "the document", key).send(api, archive)
+        called = "the document" if file is None else str(file)
+        return await Submission(message, name, called, key).send(api, archive)
 
 
-def _members(folder: Path) -> Tree:
+def _members(folder: Path, document: Path | None) -> Tree:
     if not folder.is_dir():
         raise Failure(f"{folder} is not a folder; name the one that is the code of the job")
-    return walk(folder)
+    tree = walk(folder)
+    if document is not None:
+        own = document.resolve()
+        tree.files = [one for one in tree.files if one.path.resolve() != own]
+    return tree
 
 
 def with_code(message: Mapping[str, Any], archive: Archive, at: str = "") -> bytes:

@@ -68,6 +68,7 @@ def run(
     sweep: Sweep = None,
     parallel: Parallel = None,
     dry_run: DryRun = False,
+    idempotency_key: IdempotencyKey = "",
     as_json: JsonLines = False,
     url: Url = LOCAL,
     key: Key = "",
@@ -89,7 +90,7 @@ def run(
     """
     choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
     order = _command("document.order").Order(after or (), after_failure or ())
-    swept = {"sweep": sweep or (), "parallel": parallel}
+    swept = {"sweep": sweep or (), "parallel": parallel, "once": idempotency_key}
     options = _command("running.request").options(
         *choices, order, detach=detach, keep=save, script=script, **swept
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shared.jobspec import is_bare_job, placeholder_flaw, script_pattern
-from slipway.client.snapshot.choose import choose
+from slipway.client.snapshot.choose import by_name, choose
 from slipway.client.snapshot.walk import Tree
 from slipway.commands.document.compose import PATH_FIELD, Choices, add_choices
 from slipway.commands.document.diagnose import scripts_named
@@ -54,7 +54,7 @@ class OwnJob:
         if script and pattern is None:
             raise Failure(f"--script: {tree.folder / JOB_FILE} says what runs; change it there")
         if pattern is not None:
-            fitting = [one for one in tree.files if script or fnmatchcase(one.name, pattern)]
+            fitting = [one for one in by_name(tree).values() if script or fnmatchcase(one.name, pattern)]
             script = choose(Tree(tree.folder, fitting), script).script
         document: dict[str, Any] = filled(add_choices(self.job, choices), script, self.place)
         return document

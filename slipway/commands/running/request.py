@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shared.jobspec import Source, has_errors, redact, report
-from slipway.client.snapshot.choose import choose
+from slipway.client.snapshot.choose import by_name, choose
 from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
@@ -45,6 +45,8 @@ class Options:
     parallel: int | None = None
     #: whether a document with a sweep is refused
     one_job: bool = False
+    #: its idempotency key; "" for that of the document, or a new one
+    once: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,12 @@ def options(
     script: str = "",
     sweep: Sequence[str] = (),
     parallel: int | None = None,
+    once: str = "",
 ) -> Options:
     """The options of the command line. Raises Failure for one without a value."""
     environment, secrets = variables(env), secret_values(secret)
     choices = Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order, secrets)
-    return Options(choices, name, to, detach, keep, script, _parameters(sweep), parallel)
+    return Options(choices, name, to, detach, keep, script, _parameters(sweep), parallel, once=once)
 
 
 def request_of(path: Path, options: Options, prefix: str) -> Request:
@@ -100,7 +103,7 @@ def request_of(path: Path, options: Options, prefix: str) -> Request:
     else:
         script = path.name
         _warn(path)
-    listed = is_folder and any(file.name == REQUIREMENTS for file in tree.files)
+    listed = is_folder and REQUIREMENTS in by_name(tree)
     document = compose(script, options.choices, prefix, requirements=listed)
     folder = path if is_folder else path.parent
     _keep(folder, document, options)
@@ -127,6 +130,7 @@ def _own(folder: Path, options: Options, name: str) -> Request:
     _check(folder)
     tree, job = walk(folder), OwnJob.read(folder)
     envelope = {**job.envelope, **_members(options, job.envelope)}
+    envelope |= {"name": options.name} if options.name else {}
     message = {**envelope, "spec": job.document(tree, options.script, options.choices)}
     if options.one_job and message.get("sweep") is not None:
         raise Failure(

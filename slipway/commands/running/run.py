@@ -13,7 +13,7 @@ from shared.snapshots.pack import MIB
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.snapshot.pack import Archive, archive_of
-from slipway.client.snapshot.submission import Submission, with_code
+from slipway.client.snapshot.submission import MOST, Submission, with_code
 from slipway.client.snapshot.words import say_words
 from slipway.commands.jobs import show
 from slipway.commands.output import log
@@ -31,8 +31,8 @@ from slipway.screen import say
 
 #: Bytes of an archive from which on the app is asked, before it is sent, whether the job can run.
 _LARGE = 8 << 20
-#: The settings that say where output goes, and how large code may be.
-_PREFIX, _MOST = "SLIPWAY_STDOUT_PREFIX", "SLIPWAY_CODE_MIB"
+#: The setting that says where output goes.
+_PREFIX = "SLIPWAY_STDOUT_PREFIX"
 
 
 def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, as_json: bool = False) -> int:
@@ -41,6 +41,8 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
     With `dry`, nothing is sent, and what would be is shown.
     """
     check_path(path)
+    if dry and options.keep:
+        raise Failure("--save writes files, and --dry-run does not; leave out one of them")
     report, submissions = Report(as_json), list[Submission]()
     if not options.detach and not dry:
         check_directory(options.to)
@@ -63,9 +65,9 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
         )
 
 
-async def submitted(path: Path, options: Options, url: str, key: str, once: str = "") -> Mapping[str, Any]:
-    """Send a script or a folder; what became of it. `once` is its idempotency key. Raises Failure."""
-    return await _send(path, options, url, key, [], once=once)
+async def submitted(path: Path, options: Options, url: str, key: str) -> Mapping[str, Any]:
+    """Send a script or a folder; what became of it. Raises Failure."""
+    return await _send(path, options, url, key, [])
 
 
 async def _send(
@@ -75,7 +77,6 @@ async def _send(
     key: str,
     submissions: list[Submission],
     *,
-    once: str = "",
     dry: bool = False,
 ) -> Mapping[str, Any]:
     """Send it, noted in `submissions`. With `dry`, what would be sent, and what the app says of it."""
@@ -83,13 +84,13 @@ async def _send(
         settings = Settings(await api.settings())
         ordered, prefix = await _ordered(options, api), settings.text(_PREFIX)
         request = await asyncio.to_thread(request_of, path, ordered, prefix)
-        async with archive_of(request.tree, settings.whole(_MOST) * MIB) as archive:
+        async with archive_of(request.tree, settings.whole(MOST) * MIB) as archive:
             await say_words(request.tree, archive.packed)
             if dry:
                 return await _plan(api, request, archive)
             if archive.packed.bytes > _LARGE:
                 refuse(await _plan(api, request, archive), request.file)
-            submission = Submission(request.message, request.name, request.file, once)
+            submission = Submission(request.message, request.name, request.file, options.once)
             submissions.append(submission)
             with progress(archive.packed.bytes) as bar:
                 return await submission.send(api, archive, request.at, bar.advance)

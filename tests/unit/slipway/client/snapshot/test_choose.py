@@ -25,7 +25,11 @@ def chosen(folder: Path, files: dict[str, str], name: str = "") -> tuple[str, st
     [
         ({"a.py": "", "lib/b.py": ""}, "a.py", ""),
         ({"a.sh": "", "data.csv": ""}, "a.sh", ""),
-        ({"a.py": "", "a.sh": ""}, "a.py", ""),
+        ({"a.py": "", "a.sh": ""}, "a.py", "as Python comes before a.sh"),
+        ({"setup.py": "", "conftest.py": "", "__init__.py": "", "run.sh": ""}, "run.sh", ""),
+        ({"setup.py": "", "a.py": "", "b.py": GUARD}, "b.py", "the only one with a main guard"),
+        ({"setup.py": "", "a.py": ""}, "a.py", ""),
+        ({"test_gpu.py": ""}, "test_gpu.py", ""),
         ({"train.py": "", "main.py": "", "a.py": GUARD}, "train.py", "by its name"),
         ({"main.py": "", "a.py": GUARD}, "main.py", "by its name"),
         ({"a.py": "", "b.py": f"import a\n{GUARD}"}, "b.py", "the only one with a main guard"),
@@ -42,7 +46,7 @@ def chosen(folder: Path, files: dict[str, str], name: str = "") -> tuple[str, st
         (
             {"a.py": "", "test_a.py": GUARD, "setup.py": GUARD, "conftest.py": ""},
             "a.py",
-            "the one that no other imports",
+            "",
         ),
     ],
 )

@@ -44,19 +44,33 @@ class Storage:
         return web.Response(status=201)
 
 
-async def sending(folder: Path, storage: Storage) -> tuple[bool, Sequence[int]]:
-    steps = list[int]()
+async def sending(
+    folder: Path, storage: Storage, seconds_of_a_part: float = 0.0
+) -> tuple[bool, Sequence[int]]:
+    steps, now = list[int](), 0.0
+
+    def advance(size: int) -> None:
+        nonlocal now
+        steps.append(size)
+        now += seconds_of_a_part if size > 0 else 0.0
 
     async def no_wait(_: float) -> None:
         return None
 
-    with patience(Patience(sleep=no_wait, tell=lambda _: None)):
+    with patience(Patience(sleep=no_wait, clock=lambda: now, tell=lambda _: None)):
         async with (
             archive_of(walk(folder)) as archive,
             answering(as_slipway(storage.answer), largest=1 << 26) as url,
             service(url) as api,
         ):
-            return await send(api, archive, steps.append), steps
+            return await send(api, archive, advance), steps
+
+
+async def test_a_long_upload_is_repeated_once_its_answer_is_lost_and_not_without_end(folder: Path) -> None:
+    assert (await sending(folder, Storage(503), 400.0))[0]
+
+    with pytest.raises(Failure, match="storage answered 503"):
+        await sending(folder, Storage(503, 503, 503), 400.0)
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from slipway.aio import AsyncClient
 from slipway.client.refusal import Absent
+from slipway.commands import submit
 from slipway.failure import Failure
 from tests.unit.slipway.client.snapshot.deployment import Deployment
 
@@ -64,7 +67,7 @@ async def test_code_that_was_deleted_meanwhile_is_sent_again_and_makes_one_job(f
     async with deployment.serving() as url:
         await AsyncClient(url).submit(JOB, code=folder, idempotency_key="mine")
 
-    assert deployment.calls == [*SENDS, *SENDS]
+    assert deployment.calls == ["GET /api/settings", *SENDS, *SENDS]
     assert [*deployment.messages] == ["mine"]
 
 
@@ -140,6 +143,31 @@ async def test_code_for_a_document_that_runs_the_same_script_from_a_mount_is_ref
             await AsyncClient(url).submit({"properties": properties}, code=folder)
 
     assert len(deployment.messages) == int(is_sent)
+
+
+async def test_the_deployment_says_how_large_the_code_of_a_document_may_be(folder: Path) -> None:
+    deployment = Deployment()
+    deployment.settings["SLIPWAY_CODE_MIB"] = "1"
+    (folder / "weights.bin").write_bytes(os.urandom(2 << 20))
+
+    async with deployment.serving() as url:
+        with pytest.raises(Failure, match=r"packs to more than 1 MiB"):
+            await AsyncClient(url).submit(JOB, code=folder)
+
+    assert not deployment.blobs
+
+
+@pytest.mark.parametrize("name", ["exp.json", "requests/exp.json"])
+async def test_the_file_of_the_message_is_not_a_part_of_its_code(folder: Path, name: str) -> None:
+    deployment = Deployment()
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(JOB))
+
+    async with deployment.serving() as url:
+        await asyncio.to_thread(submit.run, file, url, "", code=folder)
+
+    assert deployment.message["code"]["files"] == 1
 
 
 async def test_what_is_not_a_folder_or_names_its_code_already_is_refused(folder: Path) -> None:

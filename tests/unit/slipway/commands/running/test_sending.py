@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.aio import AsyncClient
 from slipway.commands.document.compose import Choices
 from slipway.commands.running import run as running
 from slipway.commands.running.request import Options
@@ -88,6 +89,24 @@ async def test_the_deployment_says_how_large_code_may_be(folder: Path) -> None:
 
     with pytest.raises(Failure, match=r"packs to more than 1 MiB.*weights\.bin \(2\.0 MiB\)"):
         await run(deployment, folder, DETACHED)
+
+
+async def test_a_chosen_key_makes_one_job_of_two_runs(folder: Path) -> None:
+    deployment = Deployment()
+
+    async with deployment.serving() as url:
+        for _ in range(2):
+            await AsyncClient(url).run(folder, idempotency_key="mine")
+    await run(deployment, folder, Options(Choices(arguments=["{lr}"]), sweep={"lr": [1]}, once="other"))
+
+    assert [*deployment.messages] == ["mine", "other"]
+
+
+async def test_a_dry_run_saves_nothing(folder: Path) -> None:
+    with pytest.raises(Failure, match="--save writes files, and --dry-run does not; leave out one of them"):
+        await run(Deployment(), folder, Options(Choices(), keep=True), dry=True)
+
+    assert not await asyncio.to_thread((folder / "job.json").exists)
 
 
 async def test_a_sweep_is_sent_as_one_and_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

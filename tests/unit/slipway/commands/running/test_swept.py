@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from slipway.commands.document.compose import Choices
 from slipway.commands.running.request import Options, options, request_of
 from slipway.failure import Failure
 
@@ -39,6 +41,16 @@ def test_a_parameter_without_values_is_refused(parameters: Sequence[str]) -> Non
 def test_a_parameter_that_is_named_twice_is_refused() -> None:
     with pytest.raises(Failure, match=r"--sweep names lr twice; write all its values in one, such as lr=1,2"):
         swept("lr=1", "b=1", "lr=2")
+
+
+def test_a_chosen_name_replaces_that_of_the_documents(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").touch()
+    properties = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "bash run.sh"}}
+    (tmp_path / "job.json").write_text(json.dumps({"name": "written", "spec": {"properties": properties}}))
+
+    chosen, written = (request_of(tmp_path, Options(Choices(), name), PREFIX) for name in ("mine", ""))
+
+    assert (chosen.message["name"], written.message["name"]) == ("mine", "written")
 
 
 def test_a_number_of_jobs_at_once_belongs_to_a_sweep(tmp_path: Path) -> None:
