@@ -129,7 +129,7 @@ class Life:
 
         async def client() -> None:
             code = self.random.choice(CODES)
-            if await self.store.size(code.blob) is None:
+            if await self.store.find(code.blob) is None:
                 await self.turns.wait()
                 await self.store.put(code.blob, b"x")
             await self.turns.wait()
