@@ -143,7 +143,8 @@ async def test_one_folder_that_cannot_be_dealt_with_stops_no_other(world: World)
 async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_answers(world: World, letter: str) -> None:
     world.use(drops=(drops := LimitedDrops(world.clock)))
     world.drops = drops
-    folder = letter * (1010 // (len(letter.encode("utf-16-le")) // 2))
+    levels = "/".join([letter * (252 // len(letter.encode()))] * 9)  # a node takes 255 bytes a level
+    folder = levels.encode("utf-16-le")[: 2 * 1010].decode("utf-16-le", "ignore")
     drops.upload(f"{folder}/train.py", b"1")
     assert (await inventory(world.ports)).waiting == 0
     world.pass_time(120)
