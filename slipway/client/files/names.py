@@ -1,22 +1,36 @@
 """File names that this machine cannot use, or cannot tell apart."""
 
 import os
+import re
 import unicodedata
 from functools import lru_cache
 
 from shared.jobspec import character_flaw
 
 _LONGEST = 255
+#: Characters of no name on Windows, and the names of its devices, which an extension does not change.
+_REFUSED = re.compile(r'[<>:"|?*]')
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9¹²³]) *(?:\..*)?", re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)
-def impossible(name: str) -> str:
-    """Why a file here cannot have the name; "" if it can."""
+def impossible(name: str, platform: str = os.name) -> str:
+    """Why a file of this platform, by default of this machine, cannot have the name; "" if it can."""
     if name in ("", ".", "..") or "\\" in name:
         return "its name would lead to another folder"
     if flaw := character_flaw(name):
         return f"its name {flaw}"
+    if platform == "nt" and (flaw := _windows_flaw(name)):
+        return f"its name {flaw}, which Windows does not allow"
     return too_long(name)
+
+
+def _windows_flaw(name: str) -> str:
+    if refused := _REFUSED.search(name):
+        return f"has {refused[0]!r}"
+    if name.endswith((".", " ")):
+        return f"ends with {name[-1]!r}"
+    return "is that of a device" if _DEVICE.fullmatch(name) else ""
 
 
 def too_long(name: str) -> str:

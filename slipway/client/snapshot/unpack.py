@@ -80,7 +80,7 @@ def _linked(to: Path, link: Entry) -> str:
     levels = target.split("/")
     climbs = next((count for count, level in enumerate(levels) if level != ".."), len(levels))
     inside = climbs <= link.name.count("/") and ".." not in levels[climbs:]
-    if not target or target.startswith("/") or not inside:
+    if not target or target.startswith("/") or "\0" in target or not inside:
         return "it is a link that leads out of the folder"
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

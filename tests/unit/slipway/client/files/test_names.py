@@ -101,3 +101,23 @@ def test_a_name_that_the_locale_lacks_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "fsencode", lambda name: name.encode("iso-8859-1", "surrogateescape"))
     assert impossible("\u00e9") == ""
     assert "the locale of this machine lacks" in impossible("\u65e5\u672c")
+
+
+@pytest.mark.parametrize(
+    ("name", "flaw"),
+    [
+        ("a:b", "its name has ':'"),
+        ("what?.csv", "its name has '?'"),
+        ("a|b", "its name has '|'"),
+        ("end.", "its name ends with '.'"),
+        ("end ", "its name ends with ' '"),
+        ("NUL", "its name is that of a device"),
+        ("com1.txt", "its name is that of a device"),
+        ("Lpt9 .log", "its name is that of a device"),
+        ("common.txt", ""),
+        (".a", ""),
+    ],
+)
+def test_windows_refuses_more_names(name: str, flaw: str) -> None:
+    assert impossible(name, "nt") == (f"{flaw}, which Windows does not allow" if flaw else "")
+    assert impossible(name, "posix") == ""

@@ -127,3 +127,14 @@ def test_two_members_of_one_name_are_refused(tmp_path: Path, members: list[tuple
 def test_more_bytes_than_the_limit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="unpacks to more bytes"):
         unpack(archive(("a", "1" * 100_000)), tmp_path / "to", limit=1000)
+
+
+def test_a_link_whose_target_cannot_be_a_path_is_left_out(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with tarfile.TarFile(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        member = tarfile.TarInfo("link")
+        member.type, member.pax_headers = tarfile.SYMTYPE, {"linkpath": "a\0b"}
+        tar.addfile(member)
+    out.seek(0)
+
+    assert unpack(out, tmp_path / "to").skipped == {"link": "it is a link that leads out of the folder"}
