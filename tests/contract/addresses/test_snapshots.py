@@ -103,8 +103,8 @@ async def test_an_uploader_who_makes_a_snapshot_in_storage_keeps_no_archive(stor
     address = await stored.snapshots.upload_address(BLOB, _now() + timedelta(minutes=5))
     async with stored.http.put(address, data=DATA, headers=ONCE) as first:
         assert first.status == 201
-    async with stored.http.put(f"{address}&comp=snapshot") as made:
-        assert made.status == 201
+    async with stored.http.put(f"{address}&comp=snapshot") as second:
+        assert second.status == 201
     (one,) = await listed(stored.snapshots)
 
     assert await stored.snapshots.delete(one.blob, one.etag)

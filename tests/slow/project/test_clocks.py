@@ -31,6 +31,7 @@ COMPARED = {
     "core/pacing/waits.py: due - now > longest": "the one place",
     "core/trouble.py: abs(now - moment) < (_SWEPT if kind in ('sweep', 'cluster') else _LATELY)": _BOTH_SIDES,
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
+    "operate/waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
     "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
         "the record of a job that ended is kept longer; nothing waits for that"
     ),

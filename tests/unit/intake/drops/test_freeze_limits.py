@@ -1,4 +1,4 @@
-"""What is too much for a drop is refused, whatever lies beside it; it is judged again when that changes."""
+"""What is too much for a drop is refused, also where drops lie below; judged again when that changes."""
 
 from __future__ import annotations
 
