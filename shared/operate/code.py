@@ -43,19 +43,16 @@ async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Listed
 
 
 async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
-    no_code = Misuse(
-        f"the code of {job_id} was deleted", status=410, remedy="send the folder again, with `slipway run`"
-    )
+    stored = await ports.snapshots.find(code.blob)
+    if stored is None or stored.size != code.bytes:
+        text = f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
+        raise Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
     if code.bytes > SHOWN:
-        if await ports.snapshots.find(code.blob) is None:
-            raise no_code
         return Listing((), more=True)
     # Not in memory: a few of them at once would fill it.
     with TemporaryFile() as file:
         async for part in ports.snapshots.read(code.blob):
             file.write(part)
-        if file.tell() == 0:
-            raise no_code
         file.seek(0)
         try:
             return await asyncio.to_thread(listing, file)

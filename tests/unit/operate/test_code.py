@@ -169,6 +169,19 @@ async def test_code_that_was_deleted_is_gone(world: World) -> None:
     assert refused.value.status == 410
 
 
+async def test_other_bytes_that_came_later_under_its_name_are_not_read(world: World) -> None:
+    job_id = await job_of(world, packed())
+    name = blob(archived(world, packed()))
+    assert await world.snapshots.delete(name, world.snapshots.shown[name].etag)
+    assert await world.snapshots.put(name, b"x" * 1_000_000)
+
+    with pytest.raises(Misuse, match="was deleted, and something else has its name") as refused:
+        await code_of(world.ports, job_id)
+
+    assert refused.value.status == 410
+    assert "read" not in [what for what, _ in world.snapshots.requests]
+
+
 @pytest.mark.parametrize(
     "data",
     [b"not an archive", gzip.compress(b"x" * 2_000, mtime=0), gzip.compress(b"", mtime=0)],

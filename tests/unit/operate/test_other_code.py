@@ -32,6 +32,20 @@ async def test_other_bytes_are_deleted_and_the_job_says_to_send_it_again(world: 
     assert f"all/{digest(_TRUE)}" not in world.snapshots.data
 
 
+async def test_what_grew_meanwhile_is_deleted_without_being_read(world: World) -> None:
+    blob = f"all/{digest(_TRUE)}"
+    await world.snapshots.put(blob, _TRUE)
+    await world.message({**JOB, "code": {"sha256": digest(_TRUE)}})
+    assert await world.snapshots.delete(blob, world.snapshots.shown[blob].etag)
+    await world.snapshots.put(blob, _TRUE + b"x" * 1_000_000)
+    (attempt,) = world.engine.started
+    world.engine.set_state(attempt, JobState.FAILED, reason=Reason.INFRASTRUCTURE, is_other_code=True)
+    await world.sweep()
+
+    assert blob not in world.snapshots.data
+    assert "read" not in [what for what, _ in world.snapshots.requests]
+
+
 async def test_the_word_of_a_node_deletes_nothing(world: World) -> None:
     job = await _refused(world, _TRUE)
 
