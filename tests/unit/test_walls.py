@@ -47,6 +47,7 @@ NO_TEXT = {
     *("after", "after_failure"),  # of jobs that the caller sees: test_outsiders
     *("sweep", "parallel"),  # of ann's job sweep
     "code",  # a digest, which opens nothing to others: tests/unit/intake/desk/test_code.py
+    "needs",  # of the slipway.json of a folder, refused in a message: tests/unit/jobspec/test_needs.py
     "spec_blob",  # refused: tests/unit/intake/desk/test_fetch.py
 }
 #: Texts of a record that are the program's own words, digests and ids.

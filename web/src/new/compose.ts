@@ -22,7 +22,8 @@ const INSTALLED: Members = {
 export async function composed({ name, files }: Folder): Promise<string> {
   if (!PLAIN.test(name)) throw new FolderError(`The name ${name} cannot be used in a path: use letters, digits, ".", "_" and "-".`);
   const spec = document(files, "job.json") ?? jobFile(name, files);
-  const envelope = document(files, "slipway.json") ?? {};
+  const envelope: Members = { ...document(files, "slipway.json") };
+  delete envelope["needs"]; // it speaks of files that a drop waits for
   const unpacked = `$AZ_BATCHAI_JOB_TEMP/scripts/${name}`;
   const moved = JSON.parse(relocated(JSON.stringify(spec), name, unpacked, files)) as Members;
   const properties = record(moved["properties"]) ?? {};
