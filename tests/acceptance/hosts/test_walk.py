@@ -49,6 +49,7 @@ jobs --json --limit 3
 jobs --state active,succeeded --name hello* --utc
 show JOB
 show JOB --json
+? code JOB --list
 log JOB
 log JOB --follow
 log JOB --tail 1 --grep line

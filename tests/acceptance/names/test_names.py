@@ -30,7 +30,6 @@ OTHERS = {
     "explain": "a document on this disk",
     "submit": "a document on this disk",
     "enqueue": "a message on this disk",
-    "rerun": "a receipt on this disk",
     "init": "a folder on this disk",
     "code": "a folder to compare with, or a new directory: tests/unit/slipway/client/snapshot/test_unpack.py",
     "drop": "a folder to send: tests/acceptance/commands/test_drop.py",
