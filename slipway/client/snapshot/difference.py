@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from shared.snapshots.listing import Entry, Unreadable
-from slipway.client.snapshot.members import as_on_node
+from slipway.client.snapshot.members import as_on_node, folders_above
 from slipway.client.snapshot.unpack import LIMIT
 from slipway.client.snapshot.walk import File, Tree
 from slipway.failure import Failure
@@ -36,7 +36,7 @@ def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
     """Compare an archive with a folder. Raises Failure."""
     result, files = Difference(), {file.name: file for file in tree.files}
     others = {**tree.links, **{f"{name}/": "" for name in tree.empty}}
-    full = {f"{above}/" for name in (*files, *others) for above in _folders_of(name.rstrip("/"))}
+    full = {f"{above}/" for name in (*files, *others) for above in folders_above(name.rstrip("/"))}
     try:
         for entry, data in as_on_node(archive, limit):
             if entry.name in files:
@@ -50,12 +50,6 @@ def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
         raise Failure(f"the code cannot be read: {error}") from None
     result.added = sorted([*files, *others])
     return result
-
-
-def _folders_of(name: str) -> Iterator[str]:
-    """The folders that a name is in; some archives have them as members."""
-    while name := name.rpartition("/")[0]:
-        yield name
 
 
 def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference) -> None:

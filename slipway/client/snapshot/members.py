@@ -22,7 +22,8 @@ def as_on_node(
     paths = set[str]()
     for entry, data in members(archive, limit):
         name = _name(entry.name)
-        paths.update(_with_those_above(name.rstrip("/")))
+        path = name.rstrip("/")
+        paths.update((path, *folders_above(path)) if path else ())
         if len(paths) > entries:
             raise Unreadable(f"it has more than {entries:,} files and folders")
         if name:
@@ -37,7 +38,7 @@ def _name(name: str) -> str:
     return ("/" if name.startswith("/") else "") + path + ("/" if path and name.endswith("/") else "")
 
 
-def _with_those_above(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
+def folders_above(name: str) -> Iterator[str]:
+    """The folders that a name is in, the nearest first."""
+    while name := name.rpartition("/")[0]:
+        yield name

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from shared.core.visible import escaped
 from shared.snapshots.pack import ENTRIES, order
 from slipway.client.files.names import undecodable
 from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.members import folders_above
 from slipway.client.snapshot.rules import Reason, Rules
 from slipway.failure import Failure
 
@@ -73,7 +73,7 @@ def walk(folder: Path, most: int = ENTRIES) -> Tree:
     tree = walk.tree
     tree.files.sort(key=lambda file: order(file.name))
     names = (*(file.name for file in tree.files), *tree.links, *walk.folders)
-    above = {parent for name in names for parent in _parents(name)}
+    above = {parent for name in names for parent in folders_above(name)}
     tree.empty = sorted(set(walk.folders) - above)
     return tree
 
@@ -167,7 +167,7 @@ class _Walk:
 
     def _is_left_out(self, path: str, *, is_folder: bool) -> bool:
         """Whether a path is left out, by itself or with a folder above it."""
-        ways = [(one, True) for one in _parents(path)] + ([(path, is_folder)] if path != "." else [])
+        ways = [(one, True) for one in folders_above(path)] + ([(path, is_folder)] if path != "." else [])
         return any(self._rules.reason(one, self._root / one, folder=folder) for one, folder in ways)
 
     def _leave_out(self, name: str, reason: Reason) -> None:
@@ -192,13 +192,6 @@ def _file(name: str, path: Path, status: os.stat_result) -> File:
         with path.open("rb") as file:
             executable = file.read(2) == _PROGRAM
     return File(name, path, status.st_size, status.st_mtime_ns, executable)
-
-
-def _parents(name: str) -> Iterator[str]:
-    """The folders above a name."""
-    while "/" in name:
-        name = name.rpartition("/")[0]
-        yield name
 
 
 def _unsendable(name: str, flaw: str) -> Failure:
