@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from shared.core.code.record import Code
 from shared.core.code.store import Snapshot
 from shared.core.each import each
 from shared.core.errors import Unreadable
@@ -105,9 +106,8 @@ async def _needed(ports: Ports) -> _Needed:
         (one for part in parts for one in part.sweeps), lambda one: _of_sweep(ports.job_sweeps, one)
     )
     of_ended = await asyncio.gather(*(_of_ended(ports, shard) for shard in shards))
-    codes = [*of_jobs, *of_sweeps, *of_ended]
-    whole = all(one.whole for one in codes) and all(part.whole for part in parts)
-    return _Needed(frozenset().union(*(one.blobs for one in codes)), whole)
+    needed = _joined([*of_jobs, *of_sweeps, *of_ended])
+    return needed._replace(whole=needed.whole and all(part.whole for part in parts))
 
 
 async def _of_ended(ports: Ports, shard: int) -> _Needed:
@@ -116,8 +116,13 @@ async def _of_ended(ports: Ports, shard: int) -> _Needed:
         return _Needed(frozenset(), whole=True)
     due = await ports.finished.due_jobs(shard, ports.clock() - ports.policy.retention, _MOST)
     codes = await each(due, lambda key: _of_record(ports, key.rpartition("|")[2]))
-    whole = len(due) < _MOST and all(one.whole for one in codes)
-    return _Needed(frozenset().union(*(one.blobs for one in codes)), whole)
+    needed = _joined(codes)
+    return needed._replace(whole=needed.whole and len(due) < _MOST)
+
+
+def _joined(parts: Collection[_Needed]) -> _Needed:
+    blobs: frozenset[str] = frozenset().union(*(one.blobs for one in parts))
+    return _Needed(blobs, all(one.whole for one in parts))
 
 
 async def _of_record(ports: Ports, job_id: str) -> _Needed:
@@ -125,8 +130,7 @@ async def _of_record(ports: Ports, job_id: str) -> _Needed:
         stored = await ports.ledger.get(job_id)
     except Unreadable:
         return _Needed(frozenset(), whole=False)
-    code = stored.job.code if stored is not None else None
-    return _Needed(frozenset({code.blob} if code is not None else ()), whole=True)
+    return _of_code(stored.job.code if stored is not None else None)
 
 
 def _of_jobs(rows: Iterable[Active]) -> list[_Needed]:
@@ -135,10 +139,9 @@ def _of_jobs(rows: Iterable[Active]) -> list[_Needed]:
 
 def _of_job(row: Active) -> _Needed:
     try:
-        code = row.stored.job.code
+        return _of_code(row.stored.job.code)
     except Unreadable:
         return _Needed(frozenset(), whole=False)
-    return _Needed(frozenset({code.blob} if code is not None else ()), whole=True)
 
 
 async def _of_sweep(job_sweeps: JobSweeps, sweep_id: str) -> _Needed:
@@ -146,5 +149,8 @@ async def _of_sweep(job_sweeps: JobSweeps, sweep_id: str) -> _Needed:
         stored = await job_sweeps.get(sweep_id)
     except Unreadable:
         return _Needed(frozenset(), whole=False)
-    code = stored.sweep.code if stored is not None else None
+    return _of_code(stored.sweep.code if stored is not None else None)
+
+
+def _of_code(code: Code | None) -> _Needed:
     return _Needed(frozenset({code.blob} if code is not None else ()), whole=True)
