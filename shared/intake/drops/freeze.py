@@ -7,7 +7,7 @@ their own. A job file that mounts the container of drops itself runs what lies t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import NamedTuple
@@ -17,9 +17,11 @@ from shared.core.each import each
 from shared.core.errors import Misuse
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
+from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import Candidate
-from shared.intake.drops.contents import Whole, contents_of
+from shared.intake.drops.contents import EVER, Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.intake.drops.left_out import left_out
 from shared.intake.drops.plan import Plan
 from shared.jobspec import DROP_MOUNT, Problem, has_errors, level_flaw, mounts_drops, quote
 from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
@@ -40,6 +42,8 @@ class FilesOfRun(NamedTuple):
 
     at: str
     files: Mapping[str, Blob]
+    #: the names of files that have that of a folder: storage has both, and a disk does not
+    beside: tuple[str, ...] = ()
 
 
 def _files_of(plan: Plan, files: Whole) -> FilesOfRun:
@@ -51,13 +55,13 @@ def _files_of(plan: Plan, files: Whole) -> FilesOfRun:
         for blob in (*files.blobs, *elsewhere)
         if not blob.archived and blob.name not in request
     }
-    # Storage has a file beside a folder of the same name; a disk does not.
     folders = {above for name in blobs for above in _folders_above(name)}
+    beside = tuple(name.removeprefix(plan.folder) for name in blobs if name in folders)
     blobs = {name: blob for name, blob in blobs.items() if name not in folders}
     if elsewhere or not plan.folder:
-        return FilesOfRun(DROP_MOUNT, blobs)
+        return FilesOfRun(DROP_MOUNT, blobs, beside)
     short = {name[len(plan.folder) :]: blob for name, blob in blobs.items()}
-    return FilesOfRun(f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", short)
+    return FilesOfRun(f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", short, beside)
 
 
 def _folders_above(name: str) -> list[str]:
@@ -68,8 +72,15 @@ def _folders_above(name: str) -> list[str]:
 class Freezer:
     """The files of one folder, as they were listed; runs that bring the same are frozen once."""
 
-    def __init__(self, ports: Ports, files: Whole) -> None:
+    def __init__(self, ports: Ports, files: Whole, runs: Sequence[Plan]) -> None:
         self._ports, self._files = ports, files
+        listed = {blob.name: blob for one in runs for blob in (*one.files, *one.rivals)}
+        listed |= {blob.name: blob for blob in files.blobs}
+        #: the youngest Last-Modified of all that concerns the runs
+        self.newest = max((blob.modified for blob in listed.values()), default=EVER)
+        of_runs = {blob.name for one in runs for blob in one.own_files}
+        #: the files whose change starts no other run
+        self.helpers = [blob for name, blob in listed.items() if name not in of_runs]
         #: what stands in the memo of a run that was refused for its files, under the name that no file has
         self.judged = {"": f"{contents_of(files.blobs).digest}{'+' * files.cut}"}
         self._codes = dict[tuple[str, ...], asyncio.Task[Code | None]]()
@@ -78,13 +89,19 @@ class Freezer:
         """The candidate with what its code would be, without a digest. Reads and writes nothing."""
         if _is_live(self._ports, candidate):
             return candidate
-        place, files = _files_of(plan, self._files)
+        place, files, beside = _files_of(plan, self._files)
         if excess := _excess(files, cut=self._files.cut):
             return self._refused(candidate, refused("SW117", "", excess, _WAYS_OUT))
         if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
             return self._refused(candidate, refused("SW117", "", flaw, "give it a shorter name"))
         size = sum(blob.size for blob in files.values())
         code = Code(scope=_SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
+        if text := left_out(plan.folder, self._files.others, beside):
+            warned = (*candidate.request.problems, refused(LEFT_OUT, "", text))
+            candidate = replace(candidate, request=replace(candidate.request, problems=warned))
+        if candidate.drop is not None:
+            drop = candidate.drop.model_copy(update={"newest": self.newest})
+            candidate = replace(candidate, drop=drop)
         return _with_code(candidate, code)
 
     async def freeze(
@@ -99,7 +116,7 @@ class Freezer:
         code = candidate.request.code
         if code is None or has_errors(candidate.request.problems):
             return candidate
-        _, files = _files_of(plan, self._files)
+        files = _files_of(plan, self._files).files
         names = tuple(sorted(files, key=order))
         if names not in self._codes:
             self._codes[names] = asyncio.create_task(self._stored(code, names, files, contents))
