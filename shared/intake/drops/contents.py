@@ -14,7 +14,7 @@ from shared.core.refusals import refused
 from shared.intake.drops.folder import JOB_FILE, PAGES_BELOW, ignored, parent
 from shared.intake.drops.left_out import Others
 from shared.intake.drops.plan import Plans
-from shared.jobspec import quote
+from shared.jobspec import Problem, quote
 
 _DIGITS = 64
 #: Earlier than any file.
@@ -113,11 +113,15 @@ def contents_of(files: Sequence[Blob]) -> Contents:
 
 def with_cold(plans: Plans, files: Sequence[Blob]) -> Plans:
     """The same plans; each run says which of the files its job cannot read."""
-    cold = [blob for blob in files if blob.archived]
-    if not cold:
+    if (warning := warning_of_cold(files)) is None:
         return plans
-    warning = refused("SW114", "", _message([quote(blob.name, 200) for blob in cold]))
     return replace(plans, runs=tuple(replace(one, problems=(*one.problems, warning)) for one in plans.runs))
+
+
+def warning_of_cold(files: Sequence[Blob]) -> Problem | None:
+    """The problem that names the files that nothing can read; None if there are none."""
+    names = [quote(blob.name, 200) for blob in files if blob.archived]
+    return refused("SW114", "", _message(names)) if names else None
 
 
 class Whole(NamedTuple):
