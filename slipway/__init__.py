@@ -9,22 +9,23 @@ In: the words of a command, or a call of the client. Out: answers for people and
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slipway.aio import AsyncClient
-    from slipway.blocking import Client, Job, Sweep
     from slipway.failure import Failure
-    from slipway.job import AsyncJob, JobFailed
-    from slipway.sweep import AsyncSweep
+    from slipway.library.aio import AsyncClient
+    from slipway.library.blocking import Client, Job, Sweep
+    from slipway.library.job import AsyncJob, JobFailed
+    from slipway.library.sweep import AsyncSweep
 
 __all__ = ["AsyncClient", "AsyncJob", "AsyncSweep", "Client", "Failure", "Job", "JobFailed", "Sweep"]
 
 _MODULES = {
-    "AsyncJob": "job",
-    "AsyncSweep": "sweep",
-    "Client": "blocking",
+    "AsyncClient": "library.aio",
+    "AsyncJob": "library.job",
+    "AsyncSweep": "library.sweep",
+    "Client": "library.blocking",
     "Failure": "failure",
-    "Job": "blocking",
-    "JobFailed": "job",
-    "Sweep": "blocking",
+    "Job": "library.blocking",
+    "JobFailed": "library.job",
+    "Sweep": "library.blocking",
 }
 
 
@@ -34,7 +35,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'slipway' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"slipway.{_MODULES.get(name, 'aio')}"), name)
+    return getattr(import_module(f"slipway.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

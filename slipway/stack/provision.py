@@ -16,7 +16,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.engines.provisioning import Plan, Step
 from shared.settings import Settings
-from slipway.client.trouble import reaching
+from slipway.client.storage.trouble import reaching
 from slipway.failure import Failure
 
 __all__ = ["QUEUES", "Plan", "Step", "provision"]

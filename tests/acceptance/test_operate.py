@@ -8,7 +8,7 @@ import json
 import pytest
 
 from slipway.commands.audit.audit import run as audit
-from slipway.commands.jobs import pause, resume
+from slipway.commands.pause.pause import pause, resume
 from tests.acceptance.door import Door, eventually, shell, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

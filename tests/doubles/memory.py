@@ -16,7 +16,7 @@ from shared.core.ledger.activity import Act, Hour
 from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import IN_ARCHIVE, Blob, BlobPage, Content, Posted
 from shared.core.trouble import Troubles
-from slipway.folder_drops import folders_among
+from slipway.client.drops.folder_drops import folders_among
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
 _STRING, _ENTITY, _TRANSACTION = 32_768, 1 << 20, 100

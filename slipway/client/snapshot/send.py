@@ -12,12 +12,12 @@ from typing import BinaryIO
 
 import aiohttp
 
+from slipway.client.calls.patience import chosen_patience
+from slipway.client.calls.refusal import Unanswered
+from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
-from slipway.client.patience import chosen_patience
-from slipway.client.refusal import Unanswered
 from slipway.client.service import Service
 from slipway.client.snapshot.pack import Archive
-from slipway.client.unreachable import why
 from slipway.failure import Failure
 
 _CHUNK = 1 << 18

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from slipway.client.service import service
-from slipway.commands.jobs import show
+from slipway.commands.asking import show
 from slipway.failure import finding_out
-from slipway.screen import table
+from slipway.terminal.screen import table
 
 if TYPE_CHECKING:
     from slipway.client import shapes

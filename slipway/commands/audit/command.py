@@ -4,7 +4,7 @@ from importlib import import_module
 
 import typer
 
-from slipway.options import LOCAL, Json, Key, Url
+from slipway.commands.options import LOCAL, Json, Key, Url
 
 app = typer.Typer()
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from slipway.screen import put
+from slipway.terminal.screen import put
 
 app = typer.Typer()
 

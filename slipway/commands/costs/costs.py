@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
-from slipway.screen import remark, table
+from slipway.commands.asking import asking, show
+from slipway.terminal.screen import remark, table
 
 #: The most jobs of one sum: the service returns 200 in an answer.
 _MOST = 20_000

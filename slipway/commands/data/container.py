@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from slipway.client.datalake import DataLake
-from slipway.client.storage import refuse_name, storage_account
-from slipway.client.upload_settings import upload_settings
+from slipway.client.files.datalake import DataLake
+from slipway.client.storage.account import refuse_name, storage_account
+from slipway.client.storage.upload_settings import upload_settings
 from slipway.failure import Failure
 
 

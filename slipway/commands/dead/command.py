@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, Json, Key, Url, Utc
+from slipway.commands.options import LOCAL, Json, Key, Url, Utc
 
 app = typer.Typer(
     name="dead",

@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
+from slipway.commands.asking import asking, show
 from slipway.failure import Failure
-from slipway.screen import put, put_json, say, table
-from slipway.times import moment
+from slipway.terminal.screen import put, put_json, say, table
+from slipway.terminal.times import moment
 
 #: What becomes of a dead letter, by what it is.
 _REDRIVEN = {"message": "goes back to its queue", "gone": "is not dead any more: it was sent again"}

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.help_groups import teaching
-from slipway.options import LOCAL, JobId, Json, Key, Url, Utc
+from slipway.commands.help_groups import teaching
+from slipway.commands.options import LOCAL, JobId, Json, Key, Url, Utc
 
 app = typer.Typer(
     name="events",

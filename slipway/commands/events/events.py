@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, asking_about, show
+from slipway.commands.asking import asking, asking_about, show
 from slipway.failure import finding_out
-from slipway.screen import table
-from slipway.times import moment
+from slipway.terminal.screen import table
+from slipway.terminal.times import moment
 
 
 def list_events(job: str, url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:

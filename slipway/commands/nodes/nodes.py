@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slipway.client.service import service
-from slipway.commands.jobs import show
+from slipway.commands.asking import show
 from slipway.failure import Failure
-from slipway.screen import table
+from slipway.terminal.screen import table
 
 Cluster = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
-from slipway.screen import remark, table
-from slipway.times import moment
+from slipway.commands.asking import asking, show
+from slipway.terminal.screen import remark, table
+from slipway.terminal.times import moment
 
 if TYPE_CHECKING:
     from slipway.client import shapes

@@ -35,7 +35,7 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("parts", "shared/core/job.py", "import local.process"),
     ("rooms", "shared/core/job.py", "import shared.lifecycle.sweep"),
     ("rooms", "shared/setting_table/values.py", "from shared.settings import Settings"),
-    ("floors", "slipway/commands/show.py", "from slipway.stack.provision import Plan"),
+    ("floors", "slipway/commands/show/show.py", "from slipway.stack.provision import Plan"),
     ("floors", "shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.repair import mended"),
     ("floors", "shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
     ("floors", "shared/engines/slurm/cluster.py", "from shared.engines.slurm.job.check import check"),
@@ -44,7 +44,9 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("floors", "local/nodes/run.py", "import local.batchai.state.records"),
     ("floors", "shared/lifecycle/transition.py", "from shared.lifecycle.dispatch import dispatch"),
     ("floors", "functions/process.py", "import functions.sweep"),
-    ("command-line", "slipway/client/watch.py", "from slipway.commands.jobs import show"),
+    ("command-line", "slipway/client/jobs/watch.py", "from slipway.commands.asking import show"),
+    ("command-line", "slipway/library/job.py", "from slipway.commands.asking import show"),
+    ("client", "slipway/client/calls/wire.py", "from slipway.client.jobs.watch import ENDED"),
     ("wiring", "functions/sweep.py", "from shared.engines import batchai"),
     ("engines", "shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),
     ("settings", "shared/settings.py", "from shared.engines.slurm.configure import configure"),
@@ -341,7 +343,7 @@ RANGES = {"int", "float", "datetime"}
 COMPARED = {
     "shared/jobspec/reader/source.py: _order",
     "shared/jobspec/problems/problem.py: place",
-    "slipway/client/curves.py: _order",
+    "slipway/client/jobs/curves.py: _order",
     "slipway/stack/demo.py: telling",
 }
 

@@ -62,7 +62,7 @@ SHORT = {
         "of the file's name, and the next one of the name with its version: 128 bits together"
     ),
     "slipway/client/files/save.py: hashlib.sha256(version.encode()).hexdigest()[:16]": "the same",
-    "slipway/commands/document/sarif.py: hashlib.sha256(mark.encode()).hexdigest()[:32]": _VERSION,
+    "slipway/commands/validate/sarif.py: hashlib.sha256(mark.encode()).hexdigest()[:32]": _VERSION,
     "slipway/commands/costs/costs.py: job['id'][:10]": _SHOWN,
     "slipway/settings.py: hashlib.sha256(str(folder).encode()).hexdigest()[:16]": (
         "the note holds the folder, which its reader checks"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.slipway.commands.document.test_validate_outputs import BROKEN, folder_with
+from tests.unit.slipway.commands.validate.test_validate_outputs import BROKEN, folder_with
 
 ROOT = Path(__file__).resolve().parents[3]
 

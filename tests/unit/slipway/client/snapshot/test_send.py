@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from slipway.client.patience import Patience, patience
+from slipway.client.calls.patience import Patience, patience
 from slipway.client.service import service
 from slipway.client.snapshot.pack import archive_of
 from slipway.client.snapshot.send import send
