@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shared.core.caller import Caller
 from shared.core.code.digest import digest_of
 from shared.core.code.record import Code, SignedPlace
-from shared.core.code.store import Snapshot as Stored
+from shared.core.code.snapshots import Snapshot as Stored
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.intake.desk.code import LEAVE_OUT, scope_of, too_large

@@ -26,11 +26,11 @@ from shared.core.errors import (
 )
 from shared.core.identity import intent
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.records import Change
+from shared.core.ledger.entries import Change
 from shared.core.meter import timed
 from shared.core.ports import Ports
-from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
+from shared.delivery.receipt_files import put_news
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling

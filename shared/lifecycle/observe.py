@@ -11,7 +11,7 @@ from shared.core.cost.usage import seconds_between
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, NotFound
 from shared.core.job import Budget, Job, JobState, Reason, Stored
-from shared.core.ledger.records import Active, Change
+from shared.core.ledger.entries import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.lifecycle.clusters.calling import calling

@@ -14,11 +14,10 @@ from datetime import datetime, timedelta
 
 from shared.core.each import each
 from shared.core.job import JobState
-from shared.core.ledger.records import DropMemo
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import DropMemo
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
-from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
@@ -32,6 +31,7 @@ from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
+from shared.intake.receipt_path import receipt_path
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class FolderResult:
 
     accepted: tuple[Accepted, ...] = ()
     waits: str = ""
-    #: folders of `runs` with an answer to a drop that is only explained
+    #: folders of `runs` with the explanation of a drop that does not run
     explained: tuple[str, ...] = ()
 
 
@@ -116,7 +116,7 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     folder_plans, freezer = with_cold(folder_plans, whole.blobs), Freezer(ports, whole)
     ended = await each(
         folder_plans.runs,
-        lambda plan: _answer(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
+        lambda plan: _explain(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
         at_once=_AT_ONCE,
     )
     results = [one for one in ended if one is not None]
@@ -153,15 +153,15 @@ async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None
     return Accepted(stored.job, created=False) if stored is not None else None
 
 
-async def _answer(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
+async def _explain(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
     """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
     body = await _explained(ports, plan, freezer, live=True)
     if body is None:
         return None
-    path = answer_path(plan.folder, body["job"]["name"])
+    path = receipt_path(plan.folder, body["job"]["name"])
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-    await ports.drops.put_answer(f"{path}/explain.json", text.encode(), replace=True)
-    await ports.drops.put_answer(f"{path}/explain.md", markdown(body).encode(), replace=True)
+    await ports.drops.put_receipt_file(f"{path}/explain.json", text.encode(), replace=True)
+    await ports.drops.put_receipt_file(f"{path}/explain.md", markdown(body).encode(), replace=True)
     log.info("explained %s", path)
     return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=path)
 
@@ -245,5 +245,5 @@ async def no_longer_waiting(ports: Ports, folder: str) -> None:
     """Delete the note that said what the folder waits for."""
     waiting = await ports.ledger.drop_memo(waiting_path(folder))
     if waiting is not None and waiting.waiting:
-        await ports.drops.drop_answer(answer_path(folder, "waiting.json"))
+        await ports.drops.delete_receipt_file(receipt_path(folder, "waiting.json"))
         await ports.ledger.remember(replace(waiting, waiting=False))

@@ -123,9 +123,9 @@ async def outlook_of(
     settings: Settings, names: Sequence[str], contents: Mapping[str, bytes] = MappingProxyType({})
 ) -> Outlook:
     """The outlook of a folder that was or will be uploaded as these blobs, with these contents."""
-    drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
+    drops, receipts = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_RECEIPTS_CONTAINER")
     async with storage_account(settings) as account:
-        blobs = BlobDrops(account, drops, answers, ())
+        blobs = BlobDrops(account, drops, receipts, ())
         if contents:
             return await outlook(settings, DropsToBe(contents, drops, blobs), names)
         return await outlook(settings, blobs, [name.partition("/")[2] for name in names])

@@ -10,8 +10,8 @@ import pytest
 
 from shared.core.engine import OutputFile
 from shared.core.job import JobState, Reason, Target
-from shared.delivery.answers import put_final
 from shared.delivery.last_lines import error_line
+from shared.delivery.receipt_files import put_final
 from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
 from tests.unit.world import World
 
@@ -26,7 +26,7 @@ async def last_lines(
     world.engine.output = output
     job = job_of(*RUN, FAILED, reason=reason, target=target)
     await put_final(ports_of(world, drops, job), job.id)
-    receipt: dict[str, Any] = json.loads(drops.answers["default/r/receipt.json"])
+    receipt: dict[str, Any] = json.loads(drops.receipt_files["default/r/receipt.json"])
     return receipt.get("lastLines")
 
 
@@ -166,7 +166,7 @@ async def test_only_a_job_that_ran_and_failed_shows_its_last_lines(
     world.engine.output = {"stderr.txt": b"boom"}
     job = job_of(*history, target=TARGET)
     await put_final(ports_of(world, drops, job), job.id)
-    assert "lastLines" not in json.loads(drops.answers["default/r/receipt.json"])
+    assert "lastLines" not in json.loads(drops.receipt_files["default/r/receipt.json"])
 
 
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
@@ -176,7 +176,7 @@ async def test_a_failed_job_that_the_cluster_had_shows_them(
     world.engine.output = {"stderr.txt": b"boom"}
     job = job_of((0, state), FAILED, target=TARGET)
     await put_final(ports_of(world, drops, job), job.id)
-    assert json.loads(drops.answers["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
+    assert json.loads(drops.receipt_files["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
 
 
 async def test_no_one_waits_for_an_engine_that_hangs(world: World, drops: Written) -> None:
@@ -193,7 +193,7 @@ async def test_without_the_document_that_has_the_secrets_no_line_is_shown(
     ports = ports_of(world, drops, job)
     ports.ledger.unreadable = True  # type: ignore[attr-defined]
     await put_final(ports, job.id)
-    assert "lastLines" not in json.loads(drops.answers["default/r/receipt.json"])
+    assert "lastLines" not in json.loads(drops.receipt_files["default/r/receipt.json"])
 
 
 async def test_a_job_without_lines_is_no_defect_in_the_log(

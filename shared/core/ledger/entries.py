@@ -13,7 +13,7 @@ from shared.core.errors import NoTarget, Unreadable
 from shared.core.job import Job, JobState, Stored, Target, Transition
 from shared.core.ledger.kinds import remedy_for
 from shared.core.notify.events import Notice
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.relations.claim import Claim
 
 #: Sizes for zlib, as powers of two: with its defaults, its setup costs ten times as much as a small record.
