@@ -50,10 +50,13 @@ def _lines(count: int) -> bytes:
         (b"the \x1b(Bkey is storage\x1b(B\x1b[m-key\x1b=", ["the key is ***"]),
         (b"\x1b]8;;file:///x.py\x1b\\x.py\x1b]8;;\x1b\\ has storage\x1b]0;title\x07-key", ["x.py has ***"]),
         (b"one\x1b]0;no end\ntwo", ["one", "two"]),
+        (b"\r10%\r100%\r\nboom\n\n", ["100%", "boom", ""]),
+        # Its first states are not read.
+        (b"".join(b"\r%d%%" % n for n in range(20_000)), ["19999%"]),
     ],
     ids=[
         *("short", "twenty", "whole", "cut", "no text", "secret"),
-        *("colours", "character sets", "links and titles", "no end"),
+        *("colours", "character sets", "links and titles", "no end", "progress", "long progress"),
     ],
 )
 async def test_the_last_lines_are_whole_few_and_without_secrets(
