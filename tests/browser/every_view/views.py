@@ -7,7 +7,7 @@ from typing import Any
 from playwright.async_api import Page, expect
 
 from tests.browser.reader import Reader, answer_tagged, listed
-from tests.browser.trouble.everything import CODE
+from tests.browser.trouble.everything import CODE, LISTING
 
 RUNNING = "jobs/job-000001"
 ENDED = "jobs/ENDED"
@@ -28,7 +28,7 @@ async def answer_running(page: Page) -> None:
     answers: dict[str, dict[str, Any]] = {
         "": {name: value for name, value in job.items() if value is not None},
         "/files*": {"files": []},
-        "/code": {**CODE, "entries": [{"name": "train.py", "bytes": 9}], "more": False},
+        "/code": LISTING,
         "/outputs": {"outputs": []},
         "/events": {"events": []},
         "/metrics*": {"series": [], "next": "n", "more": False, "restarted": False},

@@ -19,6 +19,7 @@ TEAM = {
     "months": {"2026-11": {"jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}},
 }
 CODE: dict[str, Any] = {"sha256": "ab" * 32, "bytes": 3000, "files": 1, "at": "work", "origin": "upload"}
+LISTING = {**CODE, "entries": [{"name": "train.py", "bytes": 9}], "more": False}
 #: Each view, and a text of it that stays while nothing new comes.
 VIEWS = {
     "jobs": "train-000001",
@@ -53,13 +54,8 @@ async def answer_everything(page: Page) -> None:
     series = {"name": "loss", "file": "OUT/m.jsonl", "axis": "step", "points": [[0, 1], [1, 0.5]]}
     cluster = {"name": "gpu", "engine": "slurm", "state": "steady", "nodes": 2}
     dead = {"id": "d-1", "kind": "event", "since": AT, "reason": "six tries"}
-    target = {
-        "url": "https://hooks.example.org/x",
-        "state": "dead",
-        "attempts": 0,
-        "last": "503",
-        "tries": [],
-    }
+    url = "https://hooks.example.org/x"
+    target = {"url": url, "state": "dead", "attempts": 0, "last": "503", "tries": []}
     event = {"id": "e-1", "type": "io.slipway.job.succeeded.v1", "state": "dead", "targets": [target]}
     spec = {"properties": {"customToolkitSettings": {"commandLine": "echo once"}}}
     answers: dict[str, dict[str, Any]] = {
@@ -78,11 +74,7 @@ async def answer_everything(page: Page) -> None:
             f"jobs/job-{number:06}/receipt": {"accepted": spec},
             f"jobs/job-{number:06}/events": {"events": [event]},
             f"jobs/job-{number:06}/outputs": {"outputs": []},
-            f"jobs/job-{number:06}/code": {
-                **CODE,
-                "entries": [{"name": "train.py", "bytes": 9}],
-                "more": False,
-            },
+            f"jobs/job-{number:06}/code": LISTING,
             f"jobs/job-{number:06}/files?*": {"files": [{"name": "model.txt", "bytes": 9, "modified": None}]},
             f"jobs/job-{number:06}/files": {"files": [{"name": "stdout.txt", "bytes": 9, "modified": None}]},
             f"jobs/job-{number:06}/metrics?*": {
