@@ -108,7 +108,7 @@ async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
 
     async def one(row_shown: tuple[Active, StatusLine]) -> None:
         row, shown = row_shown
-        line = status_line(row.job_id, row.state, shown.since, row.waits)
+        line = status_line(row.job_id, row.state, shown.since, row.waits, shown.absent_files)
         try:
             if await ports.drops.put_status(shown.name, line, shown.sequence):
                 await _put_receipt(ports, row.stored.job, None)

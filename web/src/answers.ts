@@ -286,6 +286,8 @@ export type DroppedFolder = {
   container: string;
   folder: string;
   files: DroppedFile[];
+  /** The files that came after its files were frozen, in a sentence: the job does not have them. */
+  late?: string;
 };
 
 /** Another job that a job waits for. */

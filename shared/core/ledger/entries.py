@@ -27,6 +27,8 @@ class StatusLine:
     name: str
     sequence: int
     since: datetime
+    #: the files that are not part of the job, as `Job.absent_files`
+    absent_files: str = ""
 
 
 class Active(NamedTuple):
@@ -149,6 +151,8 @@ class DropMemo:
     #: of a folder with a delayed look: which message brings it, and when
     ticket: str = ""
     until: datetime | None = None
+    #: the youngest Last-Modified of all files of the folder that its job has, or names as late
+    newest: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from functions.openapi.elements import JOB_DOCUMENT, OPERATIONS
 from shared.core.job import Job, JobState
 from shared.core.notify.webhook_url import safe_url
 from shared.core.teams.document import Quota, Team
-from shared.intake.drops.drop import explain_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from shared.jobspec import Envelope
 from tests.breadth import rounds

@@ -12,13 +12,8 @@ from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.ledger.entries import DropMemo
 from shared.core.ports import Content
-from shared.intake.drops.drop import (
-    Explanations,
-    FolderResult,
-    explain_folder,
-    look_as_ordered,
-    look_at_folder,
-)
+from shared.intake.drops.drop import FolderResult, look_as_ordered, look_at_folder
+from shared.intake.drops.explained import Explanations, explain_folder
 from shared.intake.drops.inventory import inventory, unseen
 from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.unit.intake.drops.test_drop import JOB, TEMPLATE

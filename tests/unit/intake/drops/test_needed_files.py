@@ -8,7 +8,8 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.intake.arrive import blob_arrived
-from shared.intake.drops.drop import explain_folder, look_at_folder
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from tests.crash.chaos import Chaos, Seam
 from tests.unit.world import World, job_json

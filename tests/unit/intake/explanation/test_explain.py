@@ -12,7 +12,7 @@ from shared.core.cost.prices import prices_from
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Drop, JobState
 from shared.intake.arrive import blob_arrived, message_arrived
-from shared.intake.drops.drop import explain_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
