@@ -20,8 +20,8 @@ CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),in
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
-# What `make quick` checks of the source itself, before each commit; CI does in `make test-all`.
-OF_SOURCE = $(if $(filter tests,$(TESTS)),tests/slow/project)
+# The tests of the source itself, which `make quick` has before each commit, and of the tools; CI has both.
+OF_SOURCE = $(if $(filter tests,$(TESTS)),tests/slow/project tests/slow/tooling)
 CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
@@ -106,8 +106,8 @@ sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.jso
 hand-mutants: install ## small wrong changes by hand, over all rooms, that the fast tests have to notice (MUTANTS="shared/core --sample 0.2")
 	@$(RUN)/python -m tests.mutants.hand $(MUTANTS)
 
-quick: install ## before each commit, in two minutes: lint, formatting, types, import directions, unit tests and those of lists and documents
-	@$(call each,$(CHECKS) "python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder tests/slow/project tests/unit")
+quick: install ## before each commit, in a minute: lint, formatting, types, import directions, unit tests and those of lists and documents
+	@$(RUN)/python -m tests.quick
 
 check: install ## lint, formatting, types (of the page and of infra/, too), import directions, known vulnerabilities
 	@$(call each,$(CHECKS) "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories")

@@ -66,7 +66,7 @@ def test_a_part_asks_for_its_suite_alone(checkout: Path) -> None:
 
     assert [line.partition(" MORE=")[0] for line in requests(checkout)] == [
         "MAKE install",
-        "MAKE test OF_SOURCE= TESTS=tests/slow/project tests/unit",
+        "MAKE test OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
     ]
 
 
