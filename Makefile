@@ -6,8 +6,9 @@ RUN := .venv/bin
 # The environment's own Python starts faster than a version manager's python3, and is new enough.
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests
-# More options for pytest: `make test-browser MORE="-k axe"`.
+# More options for pytest: `make test-browser MORE="-k axe"`; BREADTH=--all for all cases of every kind.
 MORE ?=
+BREADTH ?=
 FUZZ_SECONDS ?= 60
 SBOM ?= slipway.cdx.json
 JOBS ?= 2000
@@ -17,6 +18,8 @@ SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
+# Each worker has a cluster of its own, for which its tests wait most of the time.
+ON_CLUSTERS = -n 3 --dist loadscope
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
@@ -51,7 +54,7 @@ test-az: install ## the real Azure CLI against the emulator (installs it into .v
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
 
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
-	@$(RUN)/python -m pytest -n 2 --dist loadscope tests/browser $(MORE)
+	@$(RUN)/python -m pytest -n 2 --dist loadscope $(BREADTH) tests/browser $(MORE)
 
 screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
 	@$(RUN)/python -m tests.browser.screenshots
@@ -70,7 +73,7 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 
 test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
-		$(RUN)/python -m pytest -k slurm $(ON_SLURM) tests/contract/test_engine.py $(MORE)
+		$(RUN)/python -m pytest $(ON_CLUSTERS) -k slurm $(BREADTH) $(ON_SLURM) tests/contract/test_engine.py $(MORE)
 
 kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (KUBE_FLAGS="--nodes 3"; the first time it is built: minutes)
 	@$(RUN)/python -m local.kubernetes $(KUBE_FLAGS)
