@@ -56,7 +56,7 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
         "MAKE test-browser",
         "MAKE test-install",
         "MAKE test-slurm",
-        "MAKE test-slurm SLURM=24.11",
+        "MAKE test-slurm SLURM=24.11 ON_SLURM=tests/contract/slurm",
         "PYTHON -m pytest tests/slow tests/fuzz tests/unit --ignore=tests/slow/infra"
         " --ignore=tests/slow/project --ignore=tests/slow/tooling --ignore=tests/unit/documents"
         " --ignore=tests/unit/local/bicep --ignore=tests/unit/project",
