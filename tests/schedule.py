@@ -1,4 +1,4 @@
-"""Groups of tests that one pytest-xdist worker runs in sequence: a module, all that share a stack, or one test."""
+"""Groups of tests that one pytest-xdist worker runs in sequence: a module, or all that share a stack."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STACKS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-#: Modules that wait for minutes, and whose tests start all that they need for themselves: any worker runs any test.
+#: Modules that wait for minutes, and whose tests start all that they need: each test is a group of its own.
 ALONE = ("tests/contract/slurm/test_faults.py",)
 
 
