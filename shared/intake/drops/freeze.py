@@ -21,7 +21,7 @@ from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.plan import Plan
-from shared.jobspec import DROP_MOUNT, Problem, has_errors, level_flaw, mounts_drops, quote
+from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
 from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
 
 #: The most files of a drop, each of which costs a request, and their bytes.
@@ -65,6 +65,16 @@ def _folders_above(name: str) -> list[str]:
     return ["/".join(levels[:end]) for end in range(1, len(levels))]
 
 
+def flaw_of(plan: Plan, files: Whole) -> Problem | None:
+    """Why the files of a run cannot be frozen, if they cannot: they are too many, or have too long a path."""
+    place, own = _files_of(plan, files)
+    if excess := _excess(own, cut=files.cut):
+        return refused("SW117", "", excess, _WAYS_OUT)
+    if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in own)), ""):
+        return refused("SW117", "", flaw, "give it a shorter name")
+    return None
+
+
 class Freezer:
     """The files of one folder, as they were listed; runs that bring the same are frozen once."""
 
@@ -76,13 +86,11 @@ class Freezer:
 
     def foreseen(self, plan: Plan, candidate: Candidate) -> Candidate:
         """The candidate with what its code would be, without a digest. Reads and writes nothing."""
-        if _is_live(self._ports, candidate):
+        if is_live(self._ports, candidate.request.document):
             return candidate
+        if flaw := flaw_of(plan, self._files):
+            return self._refused(candidate, flaw)
         place, files = _files_of(plan, self._files)
-        if excess := _excess(files, cut=self._files.cut):
-            return self._refused(candidate, refused("SW117", "", excess, _WAYS_OUT))
-        if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
-            return self._refused(candidate, refused("SW117", "", flaw, "give it a shorter name"))
         size = sum(blob.size for blob in files.values())
         code = Code(scope=_SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
         return _with_code(candidate, code)
@@ -136,9 +144,8 @@ class Freezer:
         return code
 
 
-def _is_live(ports: Ports, candidate: Candidate) -> bool:
+def is_live(ports: Ports, document: JsonObject | None) -> bool:
     """Whether there is nothing to freeze: no job, or one that mounts what it runs itself."""
-    document = candidate.request.document
     return document is None or mounts_drops(document, ports.policy.completion)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.block import stage_block
@@ -17,6 +16,8 @@ from slipway.client.files.save import MARK
 from slipway.client.request.diagnose import diagnosed, scripts_named
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
+from slipway.client.snapshot.rules import Rules
+from slipway.client.snapshot.words import some, taken_back
 from slipway.client.storage.account import storage_account
 from slipway.client.storage.replace_blob import unsendable
 from slipway.failure import Failure
@@ -81,36 +82,46 @@ def check_folder(folder: Path) -> None:
         raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
 
 
-def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
+def to_upload(folder: Path) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them, without those that `.slipwayignore` names.
 
-    `remarks`: say which links to folders are left out. Raises Failure when there is no file.
+    It says which links to folders, and which possible secrets, are left out. Raises Failure when there is no
+    file.
     """
     check_folder(folder)
-    ignore = IgnoreFile.of_folder(folder)
+    ignore, rules = IgnoreFile.of_folder(folder), Rules(folder)
     for name in LAST:
         if (folder / name).is_file() and ignore.fits(name):
             raise Failure(
                 f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
             )
-    for name in linked_folders(folder) if remarks else ():
-        if not ignore.fits(name) and not _is_hidden(folder / name, folder):
+    for name in linked_folders(folder):
+        if not ignore.fits(name) and not _is_hidden(name):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
     results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here
-    files = [
-        path
+    names = [
+        path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not _is_hidden(path, folder) and results.isdisjoint(path.parents)
+        if path.is_file() and results.isdisjoint(path.parents)
     ]
-    files = [path for path in files if not ignore.fits(path.relative_to(folder).as_posix())]
-    if not files:
+    secrets = [name for name in names if not ignore.fits(name) and rules.is_secret(name)]
+    _say_secrets([name for name in secrets if not _is_hidden(name.rpartition("/")[0])])
+    names = [name for name in names if not _is_hidden(name) and not ignore.fits(name)]
+    names = [name for name in names if name not in {*secrets}]
+    if not names:
         hint = f" but what {IGNORE_FILE} leaves out" if (folder / IGNORE_FILE).is_file() else ""
         raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
-    for path in files:
-        name = path.relative_to(folder).as_posix()
+    for name in names:
         if flaw := undecodable(name) or name_flaw(name):
-            raise unsendable(path, flaw)
-    return sorted(files, key=lambda path: (_rank(path), path))
+            raise unsendable(folder / name, flaw)
+    return sorted((folder / name for name in names), key=lambda path: (_rank(path), path))
+
+
+def _say_secrets(names: Sequence[str]) -> None:
+    """Say which files of a folder are not uploaded because they may be secrets, and the other ways."""
+    if names:
+        way_back = next((f"; {taken_back(name)}" for name in names if not _is_hidden(name)), "")
+        say(f"left out: {some(names)} (give secrets by slipway run --secret, or from a Key Vault{way_back})")
 
 
 def linked_folders(folder: Path) -> list[str]:
@@ -119,21 +130,17 @@ def linked_folders(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in links)
 
 
-async def outlook_of(
-    settings: Settings, names: Sequence[str], contents: Mapping[str, bytes] = MappingProxyType({})
-) -> Outlook:
-    """The outlook of a folder that was or will be uploaded as these blobs, with these contents."""
+async def outlook_of(settings: Settings, contents: Mapping[str, bytes], sizes: Mapping[str, int]) -> Outlook:
+    """The outlook of the drop container with these files in it, whose sizes are those."""
     drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
     async with storage_account(settings) as account:
         blobs = BlobDrops(account, drops, answers, ())
-        if contents:
-            return await outlook(settings, DropsToBe(contents, drops, blobs), names)
-        return await outlook(settings, blobs, [name.partition("/")[2] for name in names])
+        return await outlook(settings, DropsToBe(contents, drops, blobs, sizes), [*contents])
 
 
 def _rank(path: Path) -> int:
     return LAST.index(path.name) + 1 if path.name in LAST else 0
 
 
-def _is_hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
+def _is_hidden(name: str) -> bool:
+    return any(level.startswith(".") or level == "__pycache__" for level in name.split("/"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from shared.core.errors import Misuse
 from shared.core.ports import Blob, BlobPage, Content, Drops
@@ -18,10 +19,15 @@ def folders_among(prefix: str, names: Iterable[str]) -> tuple[str, ...]:
 class FolderDrops:
     """The drops port over files by name, to explain them before they are uploaded. It keeps no answer."""
 
-    def __init__(self, files: Mapping[str, bytes], container: str) -> None:
+    def __init__(
+        self, files: Mapping[str, bytes], container: str, sizes: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
+        """`sizes` are those of files that are not here as a whole."""
         now = datetime.now(UTC).replace(microsecond=0)
         self._files, self._container = files, container
-        self._blobs = [Blob(name, name, now, len(body)) for name, body in sorted(files.items())]
+        self._blobs = [
+            Blob(name, name, now, sizes.get(name, len(body))) for name, body in sorted(files.items())
+        ]
 
     async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
         """The blobs with that prefix, in order of names, on one page."""
@@ -71,8 +77,14 @@ class FolderDrops:
 class DropsToBe(FolderDrops):
     """The drop container as it will be with these files in it; what lies there already is read there."""
 
-    def __init__(self, files: Mapping[str, bytes], container: str, rest: Drops) -> None:
-        super().__init__(files, container)
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        container: str,
+        rest: Drops,
+        sizes: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(files, container, sizes)
         self._own, self._rest = frozenset(files), rest
 
     async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:

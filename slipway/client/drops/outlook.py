@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
-from shared.core.ports import Drops
-from shared.intake.drops.contents import all_files, files_in, too_many, with_cold
+from shared.core.ports import Drops, Ports
+from shared.intake.drops.contents import Whole, all_files, files_in, too_many, with_cold
 from shared.intake.drops.folder import parent, plans
+from shared.intake.drops.freeze import flaw_of, is_live
 from shared.intake.drops.plan import Plan, Plans
 from shared.settings import Settings
 from shared.wiring import build
@@ -41,7 +42,7 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
         else:
             folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
             if folder_plans.runs:
-                folder_plans = with_cold(folder_plans, (await all_files(drops, folder, files)).blobs)
+                folder_plans = _judged(ports, folder_plans, await all_files(drops, folder, files))
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")
@@ -49,3 +50,14 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
     if runs:
         return Outlook(len(runs), plans=tuple(runs))
     return Outlook(0, tuple(waits) or (f"{folders[0].rstrip('/')}: {ONLY_TEMPLATE}",), template)
+
+
+def _judged(ports: Ports, plans: Plans, files: Whole) -> Plans:
+    """The same plans; each run says what of the folder its job cannot read, or cannot take along."""
+    runs = [
+        replace(run, problems=(*run.problems, flaw))
+        if not is_live(ports, run.job.document) and (flaw := flaw_of(run, files))
+        else run
+        for run in plans.runs
+    ]
+    return with_cold(replace(plans, runs=tuple(runs)), files.blobs)

@@ -15,6 +15,8 @@ from slipway.failure import Failure
 NAME = ".slipwayignore"
 #: A part of a level: a set of characters, or one character.
 _PART = re.compile(r"\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
+#: What of a level is not a part of a name: sets of characters, wildcards, and the dot of a hidden file.
+_ANY = re.compile(r"\[[!^]?\]?[^\]]*\]|[*?.]")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class _Rule:
     folders: bool
     #: whether its matches are uploaded after all
     back: bool
+    #: whether it says more of them than that they have a name
+    names: bool
 
 
 class IgnoreFile:
@@ -67,6 +71,19 @@ class IgnoreFile:
         last = next(fitting, None)
         return None if last is None else not last.back
 
+    def takes_back(self, path: str, *, folder: bool) -> bool:
+        """Whether a line `!name` speaks of it, and none after that leaves it out.
+
+        `!*` and `!*/` speak of no name: what is never uploaded unless someone asks for it stays here.
+        """
+        for one in reversed(self._rules):
+            if (folder or not one.folders) and one.paths.fullmatch(path):
+                if not one.back:
+                    return False
+                if one.names:
+                    return True
+        return False
+
 
 def _rule(text: str, place: str, *, any_case: bool = False) -> _Rule:
     back = text.startswith("!")
@@ -81,7 +98,8 @@ def _rule(text: str, place: str, *, any_case: bool = False) -> _Rule:
     begin = "(?:[^/]+/)*" if anywhere else ""
     try:
         flags = re.DOTALL | (re.IGNORECASE if any_case else 0)
-        return _Rule(re.compile(begin + _expression(levels), flags), pattern.endswith("/"), back)
+        paths = re.compile(begin + _expression(levels), flags)
+        return _Rule(paths, pattern.endswith("/"), back, bool(_ANY.sub("", levels[-1])))
     except re.error as error:
         raise Failure(f"{place}: {text!r} is not a pattern: {error}") from None
 

@@ -28,11 +28,8 @@ _CONFLICTS = (409, 412)
 
 async def replace_blob(
     blob: "BlobClient", data: BytesIO | BufferedReader, size: int, md5: bytes, version: str
-) -> str:
-    """Write a blob in place of `version` ("": there is none). Returns its new version, without quotes.
-
-    The last writer wins. Raises Failure.
-    """
+) -> None:
+    """Write a blob in place of `version` ("": there is none). The last writer wins. Raises Failure."""
     from azure.core import MatchConditions
     from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
     from azure.storage.blob import ContentSettings
@@ -45,8 +42,8 @@ async def replace_blob(
         data.seek(0)
         try:
             settings = ContentSettings(content_md5=bytearray(md5))
-            answer = await blob.upload_blob(data, length=size, content_settings=settings, **condition)
-            return version_of(answer["etag"])
+            await blob.upload_blob(data, length=size, content_settings=settings, **condition)
+            return
         except HttpResponseError as error:
             if error.status_code not in _CONFLICTS:
                 raise
@@ -56,7 +53,7 @@ async def replace_blob(
             version = ""
             continue
         if (now.size, bytes(now.content_settings.content_md5 or b"")) == (size, md5):
-            return version_of(now.etag)  # by this request, whose first answer was lost
+            return  # by this request, whose first answer was lost
         version = version_of(now.etag)
     raise Failure(f"{blob.container_name}/{blob.blob_name} is written by others all the time; send it again")
 
@@ -100,5 +97,5 @@ def _is_changed(file: Path, before: os.stat_result | None) -> bool:
 
 
 def version_of(etag: object) -> str:
-    """An ETag without its quotes, as receipts have it."""
+    """An ETag without its quotes."""
     return str(etag).strip('"')

@@ -17,10 +17,7 @@ def drop(
     to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
     force: Annotated[
         bool,
-        typer.Option(
-            "--force",
-            help="upload it even if the job cannot run, has a secret, or another mounts the folder",
-        ),
+        typer.Option("--force", help="upload it even if the job cannot run, or has a secret"),
     ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="wait for the job, and print its log until it has ended")

@@ -2,29 +2,28 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shared.intake.drops.folder import ENVELOPE_FILE, parent
-from shared.intake.drops.plan import Plan
+from shared.intake.drops.folder import parent
 from shared.settings import Settings
 from slipway.client.calls.patience import chosen_patience, patiently, pause
-from slipway.client.drops.folder import check, check_folder, outlook_of, target_of
-from slipway.client.drops.upload import Uploaded, runs_the_same, upload
+from slipway.client.drops.folder import check, check_folder, target_of
+from slipway.client.drops.upload import Uploaded, files_for, upload_files
 from slipway.client.jobs.naming import unmeant
 from slipway.client.jobs.words import rejection, standing
 from slipway.client.request.secrets import refuse_secrets
 from slipway.client.service import Service, service
-from slipway.client.storage.folder_lease import folder_lease
 from slipway.client.storage.upload_settings import upload_settings
 from slipway.commands.asking import show
-from slipway.commands.drop.foresee import foresee
+from slipway.commands.drop.foresee import Foreseen, foresee, refuse
 from slipway.failure import Failure
 from slipway.settings import address_beside
+from slipway.terminal.characters import printable
 from slipway.terminal.screen import put, remark, say
 
 #: How many jobs are searched for the new ones, and how many active jobs for those of the same folder.
@@ -34,8 +33,6 @@ _EVERY, _PATIENCE = 1.0, 60.0
 _FIND = "find it: slipway jobs --source drop,inventory --limit 5"
 #: The exit code of a shell command that Ctrl-C ended.
 _INTERRUPTED = 130
-#: Of a file that is only in the container: which of the two, nothing there tells.
-_ORIGIN = "an earlier upload or a job left there"
 
 Job = Mapping[str, Any]
 
@@ -55,7 +52,11 @@ class Drop:
     force: bool
     #: the outcome is shown at the end only
     quiet: bool
+    url: str
+    key: str
     uploaded: Uploaded | None = None
+    #: why nothing runs yet, if so
+    waits: Sequence[str] = ()
     jobs: list[Job] = field(default_factory=list)
 
     def add(self, job: Job) -> None:
@@ -67,6 +68,10 @@ class Drop:
             say(hint)
         if job["state"] == "rejected":
             say(rejection(job))
+
+    def say_interrupted(self) -> None:
+        """Say what is there after a Ctrl-C."""
+        say(f"its job begins; {_FIND}" if self.uploaded else "not all files were uploaded")
 
 
 def run(
@@ -83,145 +88,110 @@ def run(
 
     The exit code is 1 if a job was rejected without `force`.
     """
-    check_folder(folder)
-    url = url or address_beside(settings_file)
-    settings = asyncio.run(upload_settings(url, key, settings_file))
-    drop = checked(folder, to, settings, force=force, quiet=as_json)
+    drop = prepared(folder, to, url, key, settings_file, force=force, quiet=as_json)
     try:
-        waits = asyncio.run(carry_out(drop, url, key))
+        asyncio.run(carry_out(drop))
     except KeyboardInterrupt:
-        begins = f"its job begins; {_FIND}" if drop.uploaded else "not all files were uploaded"
-        say(begins)
+        drop.say_interrupted()
         return _INTERRUPTED
-    _show(drop, waits, as_json=as_json)
+    _show(drop, as_json=as_json)
     return int(not force and any(job["state"] == "rejected" for job in drop.jobs))
 
 
-def checked(folder: Path, to: str, settings: Settings, *, force: bool, quiet: bool) -> Drop:
+def prepared(
+    folder: Path, to: str, url: str, key: str, settings_file: Path | None, *, force: bool, quiet: bool
+) -> Drop:
     """A drop of the folder. Raises Failure for one that cannot run, or has a secret."""
+    check_folder(folder)
+    url = url or address_beside(settings_file)
+    settings = asyncio.run(upload_settings(url, key, settings_file))
     target = target_of(folder, to)
     if not force:
         check(folder, target)
     refuse_secrets(folder, force=force)
-    return Drop(settings, folder, target, force, quiet)
+    return Drop(settings, folder, target, force, quiet, url, key)
 
 
-async def carry_out(drop: Drop, url: str, key: str) -> Sequence[str]:
-    """Upload, and wait for the jobs; returns why nothing runs yet, if so. Raises Failure."""
+async def carry_out(drop: Drop) -> None:
+    """Upload, and wait for the jobs. Raises Failure."""
     async with AsyncExitStack() as ends:
-        api, trouble, others = None, "", set[str]()
+        api, trouble, earlier, at_work = None, "", set[str](), set[str]()
         try:
-            api = await ends.enter_async_context(service(url, key))
-            others = await _ids(api, drop)
+            api = await ends.enter_async_context(service(drop.url, drop.key))
+            earlier, at_work = await _ids(api, drop), await _ids(api, drop, {"state": "active"}, ACTIVE)
         except Failure as failure:
             api, trouble = None, str(failure)
-        lease = await ends.enter_async_context(folder_lease(drop.settings, drop.target))
-        joined = await _joined(api, drop) if api else []
+        files = files_for(drop.folder, drop.target)
+        foreseen = await foresee(drop.settings, files)
         if not drop.force:
-            await foresee(drop.settings, drop.folder, drop.target, api)
-        drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target, remarks=drop.force)
+            await refuse(foreseen, drop.settings, drop.folder, files, api)
+        drop.uploaded = await upload_files(drop.settings, drop.target, files)
         if not drop.quiet:  # before the next query, which may fail
-            put(*(f"uploaded {name}" for name in uploaded.names))
-        outlook = await outlook_of(drop.settings, uploaded.names)
-        for wait in outlook.waits:
-            remark(f"warning: nothing runs yet: {wait}")
-        plans = await _begun(outlook.plans, uploaded, api, others)
-        runs = len(plans) if outlook.plans else outlook.runs
-        for line in _leftovers(plans, uploaded):
-            say(line)
-        for job in joined:
-            if not outlook.plans or any(_is_job_of(job, plan) for plan in plans):
-                say(f"{job['id']} runs the same files already")
-                drop.add(job)
-        try:
-            if api and len(drop.jobs) < runs:
-                trouble = await _wait(api, drop, uploaded, runs, others)
-        except asyncio.CancelledError:
-            lease.outlasts = True  # after a Ctrl-C the job still starts
-            raise
+            put(*(f"uploaded {name}" for name in drop.uploaded.names))
+        runs = _foresaid(drop, foreseen)
+        if api and runs:
+            trouble = await _wait(api, drop, runs, earlier, at_work)
         if trouble and runs:
             say(f"the id of the job is not known: {trouble}; it begins all the same, {_FIND}")
-        return outlook.waits
 
 
-async def _begun(
-    plans: Sequence[Plan], uploaded: Uploaded, api: Service | None, ids: Iterable[str]
-) -> list[Plan]:
-    """The runs that an upload starts, without those whose files were all there already.
-
-    An envelope restarts a run that was rejected with the same files; `ids` are the earlier jobs.
-    """
-    own = [
-        one for one in plans if one.problems or any(file.name in uploaded.digests for file in one.own_files)
-    ]
-    again = [
-        one for one in plans if one not in own and one.envelope and one.envelope.name in uploaded.digests
-    ]
-    if api is None or not again:
-        return own
-    jobs = [await patiently(partial(api.job, one)) for one in ids]
-
-    def is_rejected(plan: Plan) -> bool:
-        return {job["state"] for job in jobs if _is_job_of(job, plan, same=True)} == {"rejected"}
-
-    return [one for one in plans if one in own or (one in again and is_rejected(one))]
-
-
-def _is_job_of(job: Job, plan: Plan, *, same: bool = False) -> bool:
-    """Whether a job is of this run, not of another script or a folder below; `same`: with these versions."""
-    etags = {file["name"]: file.get("etag") for file in job.get("drop", {}).get("files", ())}
-    return all(file.name in etags and (not same or etags[file.name] == file.etag) for file in plan.own_files)
-
-
-def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
-    """Remarks on files of these runs that are only in the container."""
-    files = {file.name for plan in plans for file in plan.files if parent(file.name) == plan.folder}
-    names = sorted(files - {*uploaded.digests})
-    return [
-        f"{uploaded.container}/{name}, which {_ORIGIN}, counts as well; it may be deleted"
-        if name.endswith(f"/{ENVELOPE_FILE}")
-        else f"{uploaded.container}/{name}, which the job needs, {_ORIGIN}; this upload has none"
-        for name in names
-    ]
-
-
-async def _joined(api: Service, drop: Drop) -> list[Job]:
-    """The jobs at work with the same files. Raises Failure for one without code that would get others."""
-    joined = list[Job]()
-    for job in [await api.job(one) for one in sorted(await _ids(api, drop, {"state": "active"}, ACTIVE))]:
-        if runs_the_same(job, drop.folder, drop.target):
-            joined.append(job)
-        elif not drop.force and job.get("code") is None:
-            raise Failure(
-                f"{job['id']} runs from the folder {drop.target}, and would get other files; wait for its "
-                f"end (slipway wait {job['id']}), drop this into a folder of its own (--to), or use --force"
+def _foresaid(drop: Drop, foreseen: Foreseen) -> int:
+    """Say what the upload begins, or why nothing; returns how many jobs that are."""
+    contents, outlook = foreseen
+    drop.waits = outlook.waits
+    for wait in drop.waits:
+        remark(f"warning: nothing runs yet: {wait}")
+    # What a template runs besides lay there before.
+    own = [one for one in outlook.plans if any(file.name in contents for file in one.own_files)]
+    for name in sorted(
+        {file.name for plan in own for file in plan.files if parent(file.name) == plan.folder}
+    ):
+        if name not in contents:
+            say(
+                f"{printable(name)} lies in the drop container already, and belongs to the job; delete it "
+                "there if it should not"
             )
-    return joined
+    return len(own) if outlook.plans else outlook.runs
 
 
-async def _wait(api: Service, drop: Drop, uploaded: Uploaded, runs: int, others: set[str]) -> str:
+async def _wait(api: Service, drop: Drop, runs: int, earlier: set[str], at_work: set[str]) -> str:
     """Wait for the jobs of the drop; returns why some are still unknown in the end, or ""."""
-
-    async def new() -> list[Job]:
-        fresh = await _ids(api, drop, limit=LISTED + runs) - others
-        return [await api.job(one) for one in sorted(fresh)]
-
-    say("the job begins when the files have not changed for a moment; waiting for its id (Ctrl-C leaves it)")
     patience = drop.settings.seconds("SLIPWAY_SETTLE_SECONDS") + _PATIENCE
-    progress = chosen_patience().clock()
     try:
+        for job in await _jobs(api, drop, at_work):
+            say(f"{job['id']} runs the same files already")
+            drop.add(job)
+        progress, earlier = chosen_patience().clock(), earlier | at_work
+        if len(drop.jobs) < runs:
+            say(
+                "the job begins when the files have not changed for a moment; waiting for its id (Ctrl-C "
+                "leaves it)"
+            )
         while len(drop.jobs) < runs:
-            for job in await patiently(new):
-                others.add(job["id"])
-                if _is_of(job, uploaded):
-                    drop.add(job)
-                    progress = chosen_patience().clock()
+            fresh = await patiently(partial(_ids, api, drop, limit=LISTED + runs)) - earlier
+            earlier = earlier | fresh
+            for job in await _jobs(api, drop, fresh):
+                drop.add(job)
+                progress = chosen_patience().clock()
             if chosen_patience().clock() - progress > patience:
                 return f"there is none after {patience:.0f} s"
             await pause(_EVERY)
     except Failure as failure:
         return str(failure)
     return ""
+
+
+async def _jobs(api: Service, drop: Drop, ids: Collection[str]) -> list[Job]:
+    """Those of these jobs that run the files of the upload."""
+    jobs: list[Job] = [await patiently(partial(api.job, one)) for one in sorted(ids)]
+    return [job for job in jobs if drop.uploaded and _runs(job, drop.uploaded)]
+
+
+def _runs(job: Job, uploaded: Uploaded) -> bool:
+    """Whether a job was accepted with files of this upload. A template, which folders share, is not one."""
+    files: Sequence[Job] = job.get("drop", {}).get("files", ())
+    own = [one for one in files if one["name"] in uploaded.digests]
+    return bool(own) and all(uploaded.digests[one["name"]] == one["sha256"] for one in own)
 
 
 async def _ids(
@@ -233,18 +203,12 @@ async def _ids(
     return {job["id"] for job in jobs if receipts.fullmatch(job["receipt"])}
 
 
-def _is_of(job: Job, uploaded: Uploaded) -> bool:
-    """Whether it was accepted with a file of this upload."""
-    files: Sequence[Job] = job.get("drop", {}).get("files", ())
-    return any(file.get("etag", "") == uploaded.etags.get(file["name"]) for file in files)
-
-
-def _show(drop: Drop, waits: Sequence[str], *, as_json: bool) -> None:
+def _show(drop: Drop, *, as_json: bool) -> None:
     answers = f"{drop.settings.text('SLIPWAY_ANSWERS_CONTAINER')}/{drop.target}/"
     answer = {
         "uploaded": drop.uploaded.names if drop.uploaded else [],
         "answers": answers,
-        "waits": list(waits),
+        "waits": list(drop.waits),
         "jobs": [{name: job[name] for name in ("id", "name", "state")} for job in drop.jobs],
     }
     show(answer, lambda _: [f"the answer will be below {answers}"], as_json=as_json)

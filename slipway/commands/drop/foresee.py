@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.plan import Plan
 from shared.jobspec import is_bare_job, report
 from shared.settings import Settings
 from slipway.client.calls.refusal import placed
-from slipway.client.drops.folder import outlook_of, to_upload
+from slipway.client.drops.folder import outlook_of
+from slipway.client.drops.outlook import Outlook
 from slipway.client.service import Service
 from slipway.client.storage.upload_settings import refuse_elsewhere
 from slipway.failure import Failure
@@ -21,21 +22,33 @@ from slipway.terminal.screen import remark, say
 if TYPE_CHECKING:
     from slipway.client import shapes
 
+
+class Foreseen(NamedTuple):
+    """What is uploaded, with the text of the job's own documents, and what it begins."""
+
+    contents: Mapping[str, bytes]
+    outlook: Outlook
+
+
 #: The members of a JSON file that `slipway submit` accepts.
 _MESSAGE = ("spec", "specBlob", "properties")
 
 
-async def foresee(settings: Settings, folder: Path, target: str, api: Service | None) -> None:
-    """Raise Failure if no job would start, or if the app answers that it would reject one.
-
-    Files that are only in the folder of the container count as well.
-    """
-    if api:
-        await refuse_elsewhere(settings, api)
-    files = {f"{target}/{path.relative_to(folder).as_posix()}": path for path in to_upload(folder)}
+async def foresee(settings: Settings, files: Mapping[str, Path]) -> Foreseen:
+    """What the drop container will begin with these files, by the names that they have there."""
     read = {JOB_FILE, ENVELOPE_FILE}
     contents = {name: path.read_bytes() if path.name in read else b"" for name, path in files.items()}
-    outlook = await outlook_of(settings, list(contents), contents)
+    sizes = {name: path.stat().st_size for name, path in files.items()}
+    return Foreseen(contents, await outlook_of(settings, contents, sizes))
+
+
+async def refuse(
+    foreseen: Foreseen, settings: Settings, folder: Path, files: Mapping[str, Path], api: Service | None
+) -> None:
+    """Raise Failure if no job would begin, or if the app would reject it, as far as it says so."""
+    if api:
+        await refuse_elsewhere(settings, api)
+    contents, outlook = foreseen
     if not outlook.runs and not outlook.template:
         raise Failure(
             f"nothing was uploaded, because no job would begin: {'; '.join(outlook.waits)}{_hint(folder)}"
@@ -49,7 +62,7 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
         if errors := [*errors, *await _errors(api, plan, contents)]:
             shown = placed(errors, file)
             old = ", ".join(one.name for one in plan.rivals if one.name not in contents)
-            shown += f"\nleft in the drop container by an earlier upload or a job: {old}" if old else ""
+            shown += f"\nin the drop container already, by an earlier upload or a job: {old}" if old else ""
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 
 

@@ -62,8 +62,6 @@ async def test_files_go_up_several_at_once_and_those_that_begin_a_job_last(
     blobs = [blob async for blob in world.container.list_blobs(name_starts_with="many/")]
     assert {blob.name for blob in blobs} == {f"many/{name}" for name in names}
     assert list(uploaded.digests)[-2:] == ["many/slipway.json", "many/job.json"]
-    etags = {blob.name: blob.etag.strip('"') for blob in blobs}
-    assert uploaded.etags == etags
     digests = {f"many/{name}": hashlib.sha256(name.encode()).hexdigest() for name in names}
     assert uploaded.digests == digests
     newest = max(blob.last_modified for blob in blobs)

@@ -21,9 +21,6 @@ _BROAD = {
 EXPECTED = {
     "client/files/direct.py find": "the file is read through the API instead",
     "client/files/save.py contains": "the file is written anew",
-    "client/storage/folder_lease.py _lease": "the blob is there; acquiring the lease says what else is wrong",
-    "client/storage/folder_lease.py _release": "the lease ends by itself",
-    "client/storage/folder_lease.py _renew": "the next try may succeed before the lease ends",
     "client/jobs/watch.py _read": "the next look asks again",
     "client/jobs/watch.py _read_one": "the next look asks again, unless the job wrote nothing",
     "client/calls/wire.py _is_up": "the answer that led to the question is raised",

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from shared.intake.drops.freeze import MOST_BYTES, MOST_FILES
 from shared.settings import Settings
 from slipway.client.drops.folder import check, target_of, to_upload
+from slipway.client.drops.folder_drops import DropsToBe
 from slipway.client.drops.outlook import Outlook, outlook
-from slipway.client.drops.upload import _md5, _sha256, _warn_of_data, runs_the_same
+from slipway.client.drops.upload import _md5, _sha256
 from slipway.commands.data.put import to_put
 from slipway.failure import Failure
 from tests.doubles.memory import MemoryDrops
@@ -187,32 +190,70 @@ def test_files_that_are_sent_from_the_disk_have_the_digests_of_those_that_are_re
             assert _md5(data) == hashlib.md5(b"0123456789", usedforsecurity=False).digest()
 
 
-def test_a_job_has_the_files_of_a_folder_or_others(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_bytes(b"1")
-    sha256 = hashlib.sha256(b"1").hexdigest()
-    above = {"name": "team/job.json", "sha256": "0"}  # a template, which is in no upload
-
-    def job(sha256: str) -> dict[str, Any]:
-        return {"drop": {"files": [{"name": "team/d/train.py", "sha256": sha256}, above]}}
-
-    assert runs_the_same(job(sha256), tmp_path, "team/d")
-    assert not runs_the_same(job("0"), tmp_path, "team/d")
-
-
 @pytest.mark.parametrize(
-    ("files", "size", "warned"),
-    [(300, 300 << 20, False), (301, 5, True), (1, (300 << 20) + 1, True)],
+    ("files", "size", "mount", "refused"),
+    [
+        (MOST_FILES, 1, "", False),
+        (MOST_FILES + 1, 1, "", True),
+        (1, MOST_BYTES, "", False),
+        (1, MOST_BYTES + 1, "", True),
+        (MOST_FILES + 1, 1, "scripts", False),
+    ],
 )
-def test_data_among_the_files_of_a_job_is_warned_of(
-    capsys: pytest.CaptureFixture[str], files: int, size: int, warned: bool
+async def test_a_folder_that_is_too_large_for_a_drop_has_the_problem_before_it_is_uploaded(
+    files: int, size: int, mount: str, refused: bool
 ) -> None:
-    _warn_of_data(Path("digits"), files, size)
-    error = capsys.readouterr().err
-    assert bool(error) is warned
-    if warned:
-        assert f"digits has {files:,} files" in error
-        assert ".slipwayignore" in error
-        assert "slipway data put" in error
+    """The app's own rule, with what to do; a job that mounts the container itself may have any folder."""
+    own = {"accountName": "devstoreaccount1", "containerName": "scripts", "relativeMountPath": mount}
+    volumes = {"mountVolumes": {"azureBlobFileSystems": [own]}} if mount else {}
+    document = {"nodeCount": 1, "customToolkitSettings": {"commandLine": "true"}, **volumes}
+    names = {f"d/part-{number}.csv": size for number in range(files)}
+    contents = {"d/job.json": json.dumps({"properties": document}).encode(), **dict.fromkeys(names, b"")}
+    empty = MemoryDrops(lambda: datetime.now(UTC), container="scripts")
+
+    (plan,) = (await outlook(SETTINGS, DropsToBe(contents, "scripts", empty, names), [*contents])).plans
+
+    (problem,) = plan.problems or (None,)
+    assert (problem is not None and problem.code == "SW117") is refused
+    if problem:
+        assert re.search(
+            r"the folder has [\d,]+ files with [\d.]+ MiB, and a drop may have 500 with 64", problem.message
+        )
+        assert re.search(r"slipway run.*slipway data put.*mount the container", problem.remedy)
+
+
+SECRETS = ("server.key", "id_rsa", "keys/tls.pem", ".env", ".ssh/id_ed25519")
+
+
+def test_what_may_be_a_secret_is_not_uploaded_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = filled(tmp_path / "digits", "train.py", ".git/deep/ca.pem", *SECRETS)
+
+    assert [path.name for path in to_upload(folder)] == ["train.py"]
+    assert capsys.readouterr().err.strip() == (
+        "slipway: left out: .env, id_rsa, keys/tls.pem, server.key (give secrets by slipway "
+        "run --secret, or from a Key Vault; `!id_rsa` in .slipwayignore takes it along)"
+    )
+    (folder / ".slipwayignore").write_text("!id_rsa\n!tls.pem\n*.key\n!*\n.*\n")
+    assert [path.name for path in to_upload(folder)] == ["id_rsa", "tls.pem", "train.py"]
+    assert "left out: server.key (" in capsys.readouterr().err
+
+
+def test_data_that_may_be_a_secret_is_not_sent_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = filled(tmp_path / "sets", "a.csv", *SECRETS)
+
+    assert [file.name for file in to_put([folder], "")] == ["sets/a.csv"]
+    assert re.search(
+        r"left out: \.env, .*server\.key \(.*`!\.env` in \.slipwayignore", capsys.readouterr().err
+    )
+    (folder / ".slipwayignore").write_text("!.env\n!id_rsa\n!.ssh/\n!server.key\n!*.pem\n!id_ed25519\n")
+    assert len(to_put([folder], "")) == 1 + len(SECRETS)
+    # A person who names the file means it.
+    assert [file.name for file in to_put([folder / "server.key"], "")] == ["server.key"]
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

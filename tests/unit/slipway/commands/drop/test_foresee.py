@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,15 @@ from typing import Any
 import pytest
 
 from shared.core.ports import Blob
+from shared.intake.drops.freeze import MOST_FILES
 from shared.intake.drops.plan import JobFile, Plan
 from shared.intake.message import read_request
 from shared.jobspec import Limits
 from shared.settings import Settings
 from slipway.client.drops.folder_drops import DropsToBe
-from slipway.client.drops.outlook import Outlook, outlook
-from slipway.commands.drop import foresee as foreseeing
-from slipway.commands.drop.foresee import _document, foresee
+from slipway.client.drops.outlook import outlook
+from slipway.client.drops.upload import files_for
+from slipway.commands.drop.foresee import Foreseen, _document, refuse
 from slipway.failure import Failure
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import job_json
@@ -51,43 +51,48 @@ def test_without_an_envelope_or_as_an_event_it_is_asked_about_as_it_is() -> None
 SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
 
 
-@pytest.fixture
-def rest(monkeypatch: pytest.MonkeyPatch) -> MemoryDrops:
-    """What is in the drop container already."""
+async def refusing(folder: Path, target: str, rest: MemoryDrops) -> None:
+    """What is refused of a folder beside what is in the drop container already."""
+    files = files_for(folder, target)
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    foreseen = Foreseen(contents, await outlook(SETTINGS, DropsToBe(contents, "scripts", rest), [*contents]))
+    await refuse(foreseen, SETTINGS, folder, files, None)
+
+
+async def test_a_script_of_an_earlier_upload_that_a_template_would_run_too_is_named(tmp_path: Path) -> None:
     rest = MemoryDrops(_now)
-
-    async def outlook_of(_: Settings, names: Sequence[str], contents: Mapping[str, bytes]) -> Outlook:
-        return await outlook(SETTINGS, DropsToBe(contents, "scripts", rest), names)
-
-    monkeypatch.setattr(foreseeing, "outlook_of", outlook_of)
-    return rest
-
-
-async def test_a_script_of_an_earlier_upload_that_a_template_would_run_too_is_named(
-    tmp_path: Path, rest: MemoryDrops
-) -> None:
     template = {"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}
     rest.upload("team/job.json", json.dumps(template).encode())
     rest.upload("team/digits/before.py", b"")
     (tmp_path / "train.py").touch()
 
     with pytest.raises(Failure, match=r"nothing was uploaded[^$]*SW105[^$]*before\.py, train\.py") as refused:
-        await foresee(SETTINGS, tmp_path, "team/digits", None)
+        await refusing(tmp_path, "team/digits", rest)
     last = str(refused.value).splitlines()[-1]
-    assert last == "left in the drop container by an earlier upload or a job: team/digits/before.py"
+    assert last == "in the drop container already, by an earlier upload or a job: team/digits/before.py"
 
 
 async def test_a_file_of_the_container_in_the_archive_tier_is_named_and_stops_nothing(
-    tmp_path: Path, rest: MemoryDrops, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    rest = MemoryDrops(_now)
     rest.upload("digits/cold.csv", b"1,2", archived=True)
     (tmp_path / "job.json").write_text(json.dumps(job_json()))
 
-    await foresee(SETTINGS, tmp_path, "digits", None)
+    await refusing(tmp_path, "digits", rest)
 
     shown = "".join(capsys.readouterr())
     assert "SW114" in shown
     assert '"digits/cold.csv" is in the archive tier' in shown
+
+
+async def test_more_files_than_a_drop_may_have_are_refused_with_the_ways_out(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text(json.dumps(job_json()))
+    for number in range(MOST_FILES + 1):
+        (tmp_path / f"part-{number}.csv").touch()
+
+    with pytest.raises(Failure, match=r"nothing was uploaded[^$]*job\.json[^$]*SW117[^$]*slipway run"):
+        await refusing(tmp_path, "digits", MemoryDrops(_now))
 
 
 def _now() -> datetime:
