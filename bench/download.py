@@ -28,7 +28,7 @@ from shared.operate.files.output import MOST_BYTES
 from slipway.client.calls.answers import AddressPage
 from slipway.client.calls.patience import patiently
 from slipway.client.files.output import DIRECT_CHUNK, PARALLEL
-from slipway.client.jobs.watch import ENDED
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
 from slipway.commands.download.download import fetch
 from slipway.stack.provision import Plan

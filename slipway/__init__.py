@@ -1,7 +1,7 @@
 """The `slipway` command, which people install, and the client for Python, `slipway.Client`.
 
-`commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local
-stack and makes the resources of a deployment.
+`commands` has a file or a room for each command, `library` is the client for Python; both know `client`,
+which talks to the HTTP API. `stack` starts the local stack and makes the resources of a deployment.
 
 In: the words of a command, or a call of the client. Out: answers for people and scripts.
 """

@@ -24,28 +24,17 @@ app = typer.Typer(
 )
 
 
-#: The rooms of the commands, in the order of docs/reference/cli.md.
-ROOMS = (
-    *(
-        "submit",
-        "jobs",
-        "show",
-        "wait",
-        "cancel",
-        "rerun",
-        "pause",
-        "files",
-        "download",
-        "cat",
-        "log",
-        "metrics",
-    ),
-    *("code", "run", "drop", "enqueue", "validate", "init", "explain", "events", "dead", "sweep", "costs"),
-    *("prices", "teams", "trail", "nodes", "audit", "data", "login", "doctor", "up", "setup", "preempt"),
-    *("az_env", "emulate", "completion"),
+#: The commands, in the order of docs/reference/cli.md; one with more than a file has a room.
+COMMANDS = (
+    *("submit.command", "jobs.command", "show", "wait", "cancel", "rerun.command", "pause"),
+    *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
+    *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
+    *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
+    *("trail", "nodes", "audit", "data.command", "login.command", "doctor.command", "up", "setup"),
+    *("preempt.command", "az_env", "emulate", "completion"),
 )
-for room in ROOMS:
-    app.add_typer(import_module(f"slipway.commands.{room}.command").app)
+for command in COMMANDS:
+    app.add_typer(import_module(f"slipway.commands.{command}").app)
 
 
 def main() -> None:

@@ -1,12 +1,17 @@
-"""What commands share: they ask the API, print its answer, and end with an exit code."""
+"""What commands share: they ask the API, print its answer, and end with an exit code.
 
-import asyncio
+Light to import: what reaches the API is loaded when a command asks it.
+"""
+
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from slipway.client.jobs.naming import job_id
-from slipway.client.service import Service, service
 from slipway.terminal.screen import put, put_json
+
+if TYPE_CHECKING:
+    from slipway.client.service import Service
 
 Answer = TypeVar("Answer")
 
@@ -21,8 +26,22 @@ def show(
         put(*rows(answer), colour=colour)
 
 
+def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+    """Run a query of the API at a base URL, to its exit code."""
+    import asyncio
+
+    from slipway.client.service import service
+
+    async def whole() -> int:
+        async with service(url, key) as api:
+            return await ask(api)
+
+    return asyncio.run(whole())
+
+
 def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:
     """Run a query about one job, given its id, to its exit code. Raises Failure if no job matches."""
+    from slipway.client.jobs.naming import job_id
 
     async def with_id(api: Service) -> int:
         return await ask(api, await job_id(api, job))
@@ -30,14 +49,21 @@ def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: s
     return asking(with_id, url, key)
 
 
-def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
-    """Run a query of the API at a base URL, to its exit code."""
+def showing(
+    ask: Callable[[Service], Awaitable[Answer]],
+    rows: Callable[[Answer], Sequence[str]],
+    url: str,
+    key: str,
+    *,
+    as_json: bool,
+) -> int:
+    """Print what the API answers; the exit code is 0."""
 
-    async def whole() -> int:
-        async with service(url, key) as api:
-            return await ask(api)
+    async def shown(api: Service) -> int:
+        show(await ask(api), rows, as_json=as_json)
+        return 0
 
-    return asyncio.run(whole())
+    return asking(shown, url, key)
 
 
 def exit_code(job: Mapping[str, Any]) -> int:

@@ -20,7 +20,7 @@ from slipway.client.jobs.curves import Curves, answers
 from slipway.client.jobs.lines import Printer, compiled
 from slipway.client.jobs.log import Selection, clock_for, read
 from slipway.client.jobs.tail import last_errors
-from slipway.client.jobs.watch import ENDED
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service, service
 from slipway.failure import Failure
 from slipway.library.metrics import Metrics, Points

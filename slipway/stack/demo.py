@@ -11,7 +11,8 @@ from local.patience import Patience
 from local.stack import Options, Stack
 from shared.settings import Settings
 from slipway.client.drops.upload import upload
-from slipway.client.jobs.watch import ENDED, Watch
+from slipway.client.jobs.watch import Watch
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service, service
 from slipway.commands.enqueue.enqueue import enqueue
 from slipway.failure import Failure

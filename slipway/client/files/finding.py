@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from slipway.client.calls.patience import patiently
-from slipway.client.jobs.watch import ENDED
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
 
 T = TypeVar("T")

@@ -10,8 +10,7 @@ from slipway.client.calls.patience import patiently, pause
 from slipway.client.calls.refusal import Absent, Unanswered
 from slipway.client.jobs.lines import Printer
 from slipway.client.jobs.processes import ProcessLog, logs_of, start_of_found, start_of_tail
-from slipway.client.jobs.watch import ENDED
-from slipway.client.jobs.words import rejection
+from slipway.client.jobs.words import ENDED, rejection
 from slipway.client.service import Service
 from slipway.failure import Failure, Verdict
 from slipway.terminal.characters import printable

@@ -1,22 +1,22 @@
 """The job, or the sweep, that a person means: by its id, the beginning of it, its name, or `last`."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared.core.identity import is_job_id
-from slipway.client.service import Service
 from slipway.failure import Failure
+
+if TYPE_CHECKING:
+    from slipway.client.service import Service
 
 #: How many jobs are searched for the beginning of an id.
 _RECENT = 1000
-
-
 #: The fewest characters of an id that name a job, or a sweep; and the form of a sweep's id.
-SHORTEST = 5
-
-
-SWEEP_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
+_SHORTEST = 5
+_SWEEP_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
 
 
 def unmeant(job: Mapping[str, Any]) -> str:
@@ -41,8 +41,8 @@ async def job_id(api: Service, job: str) -> str:
         latest = await _latest(api, {})
         if not latest:
             raise Failure("there is no job yet; submit one: slipway run, slipway submit")
-    elif job.startswith("j_") and len(job) < SHORTEST:
-        raise Failure(f"{job} is too short to mean one job; write at least {SHORTEST} characters of its id")
+    elif job.startswith("j_") and len(job) < _SHORTEST:
+        raise Failure(f"{job} is too short to mean one job; write at least {_SHORTEST} characters of its id")
     elif job.startswith("j_"):
         latest = [one for one in (await api.jobs({}, _RECENT)).jobs if one["id"].startswith(job)]
         if len(latest) > 1:
@@ -93,9 +93,9 @@ _WHOLE = 59
 
 async def sweep_id(api: Service, sweep: str) -> str:
     """The id of a sweep; an id costs no call. Raises Failure if none matches, or more than one."""
-    if SWEEP_ID.fullmatch(sweep):
+    if _SWEEP_ID.fullmatch(sweep):
         return sweep
-    begins = sweep.startswith("s_") and len(sweep) >= SHORTEST
+    begins = sweep.startswith("s_") and len(sweep) >= _SHORTEST
     conditions = {} if begins or sweep == "last" else {"name": f"{sweep.replace('*', '')[:_WHOLE]}*"}
     jobs = [job for job in (await api.jobs(conditions, _RECENT)).jobs if job.get("sweep")]
     if not begins and any(job.get("owner") for job in jobs) and (caller := await api.caller_id()):

@@ -7,7 +7,7 @@ from glob import escape
 from typing import Any, NamedTuple
 
 from slipway.client.jobs.curves import Curves, answers
-from slipway.client.jobs.watch import ENDED
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
 from slipway.failure import Failure
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.client.calls.refusal import Absent, Unanswered
 from slipway.client.jobs.processes import ProcessLog, logs_of
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.terminal.characters import harmless
@@ -16,7 +17,6 @@ from slipway.terminal.screen import Line
 if TYPE_CHECKING:
     from slipway.client import shapes
 
-ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
 #: States in which the log may grow.
 _HAS_LOG = frozenset({"running", "succeeded", "failed", "cancelled"})
 _STYLES = {"succeeded": "green", "running": "cyan", "queued": "", "accepted": "", "submitting": ""}

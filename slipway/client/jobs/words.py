@@ -6,6 +6,8 @@ from typing import Any
 
 from slipway.terminal.times import moment
 
+ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
+
 
 def standing(job: Mapping[str, Any]) -> str:
     """A job and its state, in a line."""

@@ -5,12 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    JobId,
-    Key,
-    Url,
-)
+from slipway.commands.options import LOCAL, JobId, Key, Url
 
 app = typer.Typer()
 

@@ -8,7 +8,7 @@ from slipway.client.files.download import Downloaded, among_others, find_and_sav
 from slipway.client.files.room import Room, TooLarge
 from slipway.client.files.saving import say_reasons
 from slipway.client.files.walk import Tree
-from slipway.client.jobs.watch import ENDED
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about, show
 from slipway.commands.download.fetched import Fetched

@@ -6,13 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    Json,
-    Key,
-    SettingsFile,
-    Url,
-)
+from slipway.commands.options import LOCAL, Json, Key, SettingsFile, Url
 
 app = typer.Typer()
 

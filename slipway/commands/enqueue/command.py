@@ -6,11 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    IdempotencyKey,
-    Json,
-    SettingsFile,
-)
+from slipway.commands.options import IdempotencyKey, Json, SettingsFile
 
 app = typer.Typer()
 

@@ -5,14 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    JobId,
-    Json,
-    Key,
-    Url,
-    Utc,
-)
+from slipway.commands.options import LOCAL, JobId, Json, Key, Url, Utc
 
 app = typer.Typer()
 

@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    Json,
-)
+from slipway.commands.options import Json
 
 app = typer.Typer()
 

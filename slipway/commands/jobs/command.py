@@ -5,13 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    Json,
-    Key,
-    Url,
-    Utc,
-)
+from slipway.commands.options import LOCAL, Json, Key, Url, Utc
 
 app = typer.Typer()
 

@@ -5,13 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    JobId,
-    JsonLines,
-    Key,
-    Url,
-)
+from slipway.commands.options import LOCAL, JobId, JsonLines, Key, Url
 
 app = typer.Typer()
 

@@ -5,13 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    JobId,
-    Json,
-    Key,
-    Url,
-)
+from slipway.commands.options import LOCAL, JobId, Json, Key, Url
 
 app = typer.Typer()
 

@@ -10,8 +10,7 @@ from typing import Any, Protocol, TextIO
 from slipway.client.calls.patience import patiently, pause
 from slipway.client.jobs.curves import Curve, Curves, answers, curves_as_json
 from slipway.client.jobs.drawing import HEAD, picture, points
-from slipway.client.jobs.watch import ENDED
-from slipway.client.jobs.words import rejection
+from slipway.client.jobs.words import ENDED, rejection
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
 from slipway.failure import Verdict, finding_out

@@ -5,14 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    IdempotencyKey,
-    Json,
-    Key,
-    SettingsFile,
-    Url,
-)
+from slipway.commands.options import LOCAL, IdempotencyKey, Json, Key, SettingsFile, Url
 
 app = typer.Typer()
 

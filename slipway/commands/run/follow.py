@@ -10,8 +10,7 @@ from slipway.client.calls.patience import patiently, pause
 from slipway.client.jobs import log
 from slipway.client.jobs.naming import unmeant
 from slipway.client.jobs.tail import last_errors
-from slipway.client.jobs.watch import ENDED
-from slipway.client.jobs.words import rejection, why
+from slipway.client.jobs.words import ENDED, rejection, why
 from slipway.client.service import Service, service
 from slipway.client.snapshot.submission import Submission
 from slipway.commands.run.ending import Ending

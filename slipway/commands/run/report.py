@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.client.jobs.lines import JsonPrinter, Printer, printer_of
-from slipway.client.jobs.watch import ENDED, job_news, new_entries
-from slipway.client.jobs.words import why
+from slipway.client.jobs.watch import job_news, new_entries
+from slipway.client.jobs.words import ENDED, why
 from slipway.commands.download.fetched import Fetched
 from slipway.terminal.screen import put, put_json, remark, say
 

@@ -6,15 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import (
-    LOCAL,
-    After,
-    AfterFailure,
-    IdempotencyKey,
-    Json,
-    Key,
-    Url,
-)
+from slipway.commands.options import LOCAL, After, AfterFailure, IdempotencyKey, Json, Key, Url
 
 app = typer.Typer()
 

@@ -35,7 +35,7 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("parts", "shared/core/job.py", "import local.process"),
     ("rooms", "shared/core/job.py", "import shared.lifecycle.sweep"),
     ("rooms", "shared/setting_table/values.py", "from shared.settings import Settings"),
-    ("floors", "slipway/commands/show/show.py", "from slipway.stack.provision import Plan"),
+    ("floors", "slipway/commands/show.py", "from slipway.stack.provision import Plan"),
     ("floors", "shared/jobspec/checks/echoes.py", "from shared.jobspec.reader.repair import mended"),
     ("floors", "shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
     ("floors", "shared/engines/slurm/cluster.py", "from shared.engines.slurm.job.check import check"),

@@ -63,7 +63,7 @@ SHORT = {
     ),
     "slipway/client/files/save.py: hashlib.sha256(version.encode()).hexdigest()[:16]": "the same",
     "slipway/commands/validate/sarif.py: hashlib.sha256(mark.encode()).hexdigest()[:32]": _VERSION,
-    "slipway/commands/costs/costs.py: job['id'][:10]": _SHOWN,
+    "slipway/commands/costs.py: job['id'][:10]": _SHOWN,
     "slipway/settings.py: hashlib.sha256(str(folder).encode()).hexdigest()[:16]": (
         "the note holds the folder, which its reader checks"
     ),

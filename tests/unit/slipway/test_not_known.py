@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from slipway.client.calls.patience import Patience, patience
-from slipway.commands.wait.wait import wait
+from slipway.commands.wait import run as wait
 from slipway.failure import NOT_KNOWN, Failure
 from slipway.main import main
 from tests.breadth import pairs

@@ -17,6 +17,27 @@ def test_every_command_stands_under_one_heading() -> None:
     assert Counter(name for names in GROUPS.values() for name in names) == Counter(iter(commands))
 
 
+#: Commands that share the place of another one, and the one of the command line itself.
+SHARED = {"receipt": "show", "resume": "pause", "demo": "up", "logout": "login"}
+
+
+def test_a_command_is_found_by_its_name() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    places = {
+        name: next(iter(getattr(one, "commands", {name: one}).values())).callback.__module__
+        for name, one in commands.items()
+    }
+    assert places.pop("version") == "slipway.main"
+
+    expected = {name: SHARED.get(name, name).replace("-", "_") for name in places}
+    assert {
+        name: place.removesuffix(".command").rpartition(".")[2] for name, place in places.items()
+    } == expected
+    assert {place.removesuffix(".command").rpartition(".")[0] for place in places.values()} == {
+        "slipway.commands"
+    }
+
+
 @pytest.mark.parametrize(
     ("words", "command"),
     [

@@ -15,10 +15,10 @@ from slipway.client.calls.answers import LogChunk
 from slipway.client.jobs.lines import Printer
 from slipway.client.jobs.log import Selection, read
 from slipway.client.service import Service
+from slipway.commands import wait
 from slipway.commands.cat import cat
 from slipway.commands.download import download
 from slipway.commands.files import files
-from slipway.commands.wait import wait
 from slipway.failure import Failure
 from tests.unit.slipway.client.wrote import Wrote
 from tests.unit.slipway.commands.log.test_log import ENDED, ScriptedService, job, printed
@@ -173,7 +173,7 @@ async def test_a_wait_ends_with_its_time_or_the_job(
 ) -> None:
     service(Empty(*states))
 
-    assert await asyncio.to_thread(lambda: wait.wait("j_1", "", "", timeout=0.01)) == code
+    assert await asyncio.to_thread(lambda: wait.run("j_1", "", "", timeout=0.01)) == code
     assert capsys.readouterr().out.startswith(text)
 
 
