@@ -163,7 +163,7 @@ async def get_outputs(req: func.HttpRequest) -> Reply[OutputDirectories]:
 async def get_receipt(req: func.HttpRequest) -> Reply[Receipt]:
     """Get a job's receipt.
 
-    The [same document](receipts.md) as in the container of answers; 404 before there is one.
+    The [same document](receipts.md) as in the container of receipts; 404 before there is one.
     """
     from shared.operate.files.stored_receipt import receipt_of
 

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, Field
 from shared.core.code.record import Code
 from shared.core.cost.usage import Rate, Usage, seconds_between
 from shared.core.errors import NoTarget
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.relations.claim import Claim
 from shared.core.relations.contents import (
     LEFT_OUT,
@@ -66,7 +66,7 @@ class Job(FrozenModel):
     drop: Drop | None = None
     #: the archive that every attempt runs; None if it brings no code, or mounts it
     code: Code | None = None
-    #: folder of the answers in the container `runs`
+    #: folder of the receipt in the container `runs`
     receipt: str = ""
     #: who sent it: the caller at the API, or the door
     source: str = ""

@@ -1,4 +1,4 @@
-"""The receipt: the answer for a drop, derived from its record. Pure; contains no secret."""
+"""The receipt of a job, derived from its record. Pure; contains no secret."""
 
 from __future__ import annotations
 

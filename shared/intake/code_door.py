@@ -10,7 +10,7 @@ from typing import NamedTuple
 from shared.core.caller import Caller
 from shared.core.code.digest import digest_of
 from shared.core.code.record import Code, SignedPlace
-from shared.core.code.store import Snapshot as Stored
+from shared.core.code.snapshots import Snapshot as Stored
 from shared.core.errors import Misuse, Unavailable
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports

@@ -14,7 +14,7 @@ from typing import Any
 from shared.adapters.storage.rows import Entity, moment_of, text_of
 from shared.adapters.storage.table import Range, flag_at, joined, split, text_at
 from shared.core.ledger.dead import DeadMessage
-from shared.core.ledger.records import DropMemo, Pause, Reported, Silent
+from shared.core.ledger.entries import DropMemo, Pause, Reported, Silent
 from shared.core.notify.receivers import Disabled
 
 #: The partition of disabled receivers.

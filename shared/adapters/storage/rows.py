@@ -19,9 +19,9 @@ from pydantic_core import to_json
 
 from shared.adapters.storage.table import ETAG, DueRange, Range, joined, split
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import Active, StatusLine, packed, unpacked
+from shared.core.ledger.entries import Active, StatusLine, packed, unpacked
 from shared.core.notify.events import Notice
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.relations.claim import Claim
 
 Entity = dict[str, Any]

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 
 from shared.core.each import each
 from shared.core.job import Job, JobState
-from shared.core.ledger.records import DropMemo
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import DropMemo
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
-from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
@@ -29,6 +28,7 @@ from shared.intake.drops.needed_files import folder_that_awaits
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
+from shared.intake.receipt_path import receipt_path
 
 log = logging.getLogger(__name__)
 #: How many runs of a folder are accepted at once: each holds the files of its folder.
@@ -41,7 +41,7 @@ class FolderResult:
 
     accepted: tuple[Accepted, ...] = ()
     waits: str = ""
-    #: folders of `runs` with an answer to a drop that is only explained
+    #: folders of `runs` with the explanation of a drop that does not run
     explained: tuple[str, ...] = ()
 
 
@@ -106,7 +106,7 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     folder_plans = with_cold(folder_plans, whole.blobs)
     ended = await each(
         folder_plans.runs,
-        lambda plan: _answer(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
+        lambda plan: _explain(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
         at_once=_AT_ONCE,
     )
     results = [one for one in ended if one is not None]
@@ -130,7 +130,7 @@ async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None
     return Accepted(stored.job, created=False) if stored is not None else None
 
 
-async def _answer(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
+async def _explain(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
     """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
     path = await answer_explained(ports, plan, freezer)
     if path is None:
@@ -206,5 +206,5 @@ async def no_longer_waiting(ports: Ports, folder: str) -> None:
     """Delete the note that said what the folder waits for."""
     waiting = await ports.ledger.drop_memo(waiting_path(folder))
     if waiting is not None and waiting.waiting:
-        await ports.drops.drop_answer(answer_path(folder, "waiting.json"))
+        await ports.drops.delete_receipt_file(receipt_path(folder, "waiting.json"))
         await ports.ledger.remember(replace(waiting, waiting=False))

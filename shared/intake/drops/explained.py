@@ -7,7 +7,6 @@ import logging
 from dataclasses import dataclass, replace
 
 from shared.core.ports import Ports
-from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
@@ -18,6 +17,7 @@ from shared.intake.drops.freeze import Freezer
 from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
+from shared.intake.receipt_path import receipt_path
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
@@ -45,17 +45,17 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
 
 
 async def answer_explained(ports: Ports, plan: Plan, freezer: Freezer) -> str | None:
-    """Write the explanation of a run into the container of answers.
+    """Write the explanation of a run into the container of receipts.
 
-    Returns the folder of the answer; None when a file changed while it was read.
+    Returns its folder; None when a file changed while it was read.
     """
     body = await _explained(ports, plan, freezer, live=True)
     if body is None:
         return None
-    path = answer_path(plan.folder, body["job"]["name"])
+    path = receipt_path(plan.folder, body["job"]["name"])
     text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-    await ports.drops.put_answer(f"{path}/explain.json", text.encode(), replace=True)
-    await ports.drops.put_answer(f"{path}/explain.md", markdown(body).encode(), replace=True)
+    await ports.drops.put_receipt_file(f"{path}/explain.json", text.encode(), replace=True)
+    await ports.drops.put_receipt_file(f"{path}/explain.md", markdown(body).encode(), replace=True)
     log.info("explained %s", path)
     return path
 

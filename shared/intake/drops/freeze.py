@@ -25,7 +25,7 @@ from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.left_out import left_out
 from shared.intake.drops.needed_scripts import names_in
 from shared.intake.drops.plan import Plan
-from shared.jobspec import DROP_MOUNT, Problem, has_errors, level_flaw, mounts_drops, quote
+from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
 from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
 
 #: The most files of a drop, each of which costs a request, and their bytes.
@@ -71,6 +71,12 @@ def _folders_above(name: str) -> list[str]:
     return ["/".join(levels[:end]) for end in range(1, len(levels))]
 
 
+def flaw_of(plan: Plan, files: Whole) -> Problem | None:
+    """Why the files of a run cannot be frozen, if they cannot: they are too many, or have too long a path."""
+    place, own, _ = _files_of(plan, files)
+    return refusal_of(place, own, cut=files.cut)
+
+
 class Freezer:
     """The files of one folder, as they were listed; runs that bring the same are frozen once."""
 
@@ -89,7 +95,7 @@ class Freezer:
 
     def foreseen(self, plan: Plan, candidate: Candidate) -> Candidate:
         """The candidate with what its code would be, without a digest. Reads and writes nothing."""
-        if _is_live(self._ports, candidate):
+        if is_live(self._ports, candidate.request.document):
             return candidate
         place, files, beside = _files_of(plan, self._files)
         if refusal := refusal_of(place, files, cut=self._files.cut):
@@ -175,7 +181,7 @@ def foreseen_alone(ports: Ports, candidate: Candidate) -> Candidate:
     Its folder is not listed, and need not be there yet.
     """
     request, folder = candidate.request, candidate.folder or ""
-    if not request.readable or _is_live(ports, candidate):
+    if not request.readable or is_live(ports, request.document):
         return candidate
     names = names_in(ports, request.document, f"{folder}/").needed
     elsewhere = any(not name.startswith(f"{folder}/") for name in names)
@@ -183,9 +189,8 @@ def foreseen_alone(ports: Ports, candidate: Candidate) -> Candidate:
     return _with_code(candidate, Code(scope=SCOPE, sha256="", bytes=0, at=at, origin="drop"))
 
 
-def _is_live(ports: Ports, candidate: Candidate) -> bool:
+def is_live(ports: Ports, document: JsonObject | None) -> bool:
     """Whether there is nothing to freeze: no job, or one that mounts what it runs itself."""
-    document = candidate.request.document
     return document is None or mounts_drops(document, ports.policy.completion)
 
 

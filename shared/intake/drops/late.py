@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from shared.core.job import Job
-from shared.core.ledger.records import DropMemo
+from shared.core.ledger.entries import DropMemo
 from shared.core.ports import Blob, Ports
-from shared.delivery.answers import put_news
+from shared.delivery.receipt_files import put_news
 from shared.intake.drops.contents import Contents
 from shared.intake.drops.folder import job_blob, parent
 from shared.intake.drops.left_out import some_of

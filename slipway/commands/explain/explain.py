@@ -23,14 +23,14 @@ from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
 from shared.settings import TABLE, Settings
 from shared.wiring import build
+from slipway.client.drops.folder import to_upload
+from slipway.client.drops.folder_drops import FolderDrops
+from slipway.client.drops.outlook import ONLY_TEMPLATE
 from slipway.client.service import service
-from slipway.commands.drop import to_upload
-from slipway.commands.waiting import ONLY_TEMPLATE
 from slipway.failure import Failure, Verdict, finding_out
-from slipway.folder_drops import FolderDrops
-from slipway.screen import put, put_json, remark
 from slipway.settings import load
-from slipway.terminal import printable
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import put, put_json, remark
 
 if TYPE_CHECKING:
     from slipway.client import shapes

@@ -34,7 +34,7 @@ async def by_inventory(world: World, *names: str) -> None:
 
 
 def status(world: World, one: Job) -> str:
-    return world.drops.answers[one.status_file].decode()
+    return world.drops.receipt_files[one.status_file].decode()
 
 
 WAYS = pytest.mark.parametrize("way", [by_event, by_inventory])

@@ -51,7 +51,7 @@ async def test_what_is_left_out_is_said(world: World, case: str, most: int) -> N
 
     assert warning(one).startswith("left out: ")
     assert says in warning(one)
-    assert warning(one) in world.drops.answers[one.status_file].decode()
+    assert warning(one) in world.drops.receipt_files[one.status_file].decode()
     assert warning(one) in json.dumps(world.receipt(one)["problems"], ensure_ascii=False).replace('\\"', '"')
     assert unpacked(world, one).keys() == {"train.py", "lib/tools.py"}
 

@@ -82,7 +82,7 @@ async def test_the_inventory_says_what_is_missing_and_finds_it_without_an_event(
         world.drops.upload(name, body)
     world.pass_time(3600)
     await inventory(world.ports)
-    note = json.loads(world.drops.answers["d/waiting.json"])
+    note = json.loads(world.drops.receipt_files["d/waiting.json"])
     assert 'a file that matches "data/*.csv"' in note["message"]
 
     world.drops.upload("d/data/a.csv", b"1")
@@ -90,7 +90,7 @@ async def test_the_inventory_says_what_is_missing_and_finds_it_without_an_event(
     await inventory(world.ports)
 
     assert len(world.engine.orders) == 1
-    assert "d/waiting.json" not in world.drops.answers
+    assert "d/waiting.json" not in world.drops.receipt_files
 
 
 async def test_an_explanation_names_what_is_missing(world: World) -> None:
