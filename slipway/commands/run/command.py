@@ -1,6 +1,5 @@
 """`slipway run`: its options. Its code is imported when it is called."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -86,10 +85,17 @@ def run(
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
     rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
     """
-    choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
-    order = import_module("slipway.client.request.order").Order(after or (), after_failure or ())
-    how = {"sweep": sweep or (), "parallel": parallel, "once": idempotency_key}
-    how |= {"detach": detach, "keep": save, "script": script}
-    options = import_module("slipway.client.request.request").options(*choices, order, **how)
-    command = import_module("slipway.commands.run.run")
-    raise typer.Exit(command.run(path, options, url, key, dry=dry_run, as_json=as_json))
+    from slipway.client.request.compose import Choices
+    from slipway.client.request.order import Order
+    from slipway.client.request.request import Options
+    from slipway.client.request.secrets import secret_values, variables
+    from slipway.commands.run.parameters import parameters
+    from slipway.commands.run.run import run as send_and_follow
+
+    order, values = Order(after or (), after_failure or ()), variables(env or ())
+    sealed = secret_values(secret or ())
+    choices = Choices(nodes, image, values, tuple(arguments or ()), cluster, gpus, order, sealed)
+    swept = parameters(sweep or ())
+    options = Options(choices, name, save, script, swept, parallel, once=idempotency_key)
+    code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
+    raise typer.Exit(code)
