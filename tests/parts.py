@@ -38,6 +38,7 @@ _OF_APP = (*_ALWAYS, "app", "engines", "guides", "journeys", "page", "install", 
 TESTS = {
     "tests/unit": "unit",
     "tests/slow/project": "unit",
+    "tests/slow/tooling": "unit",
     "tests/slow": "app",
     "tests/fuzz": "app",
     "tests/contract": "app",

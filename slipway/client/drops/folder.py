@@ -132,9 +132,9 @@ def linked_folders(folder: Path) -> list[str]:
 
 async def outlook_of(settings: Settings, contents: Mapping[str, bytes], sizes: Mapping[str, int]) -> Outlook:
     """The outlook of the drop container with these files in it, whose sizes are those."""
-    drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
+    drops, receipts = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_RECEIPTS_CONTAINER")
     async with storage_account(settings) as account:
-        blobs = BlobDrops(account, drops, answers, ())
+        blobs = BlobDrops(account, drops, receipts, ())
         return await outlook(settings, DropsToBe(contents, drops, blobs, sizes), [*contents])
 
 

@@ -17,7 +17,7 @@ def folders_among(prefix: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 class FolderDrops:
-    """The drops port over files by name, to explain them before they are uploaded. It keeps no answer."""
+    """The drops port over files by name, to explain them before they are uploaded. It keeps no receipt."""
 
     def __init__(
         self, files: Mapping[str, bytes], container: str, sizes: Mapping[str, int] = MappingProxyType({})
@@ -56,22 +56,22 @@ class FolderDrops:
         content = await self.read(name, limit=limit)
         return content.data if content else None
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Store nothing: a look at a folder on this machine is not answered."""
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Store nothing: a look at a folder on this machine has no receipt."""
 
-    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        """None: no answer is ever stored."""
+    async def read_receipt_file(self, name: str, *, limit: int) -> bytes | None:
+        """None: no receipt is ever stored."""
         return None
 
-    async def drop_answer(self, name: str) -> None:
-        """Delete nothing: no answer is ever stored."""
+    async def delete_receipt_file(self, name: str) -> None:
+        """Delete nothing: no receipt is ever stored."""
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
         """Store nothing; no job runs here that could have a status."""
         return False
 
     async def try_write(self) -> None:
-        """Write nothing: no answer is ever stored."""
+        """Write nothing: no receipt is ever stored."""
 
 
 class DropsToBe(FolderDrops):

@@ -32,7 +32,7 @@ class Unpacked(NamedTuple):
 def unpack(archive: BinaryIO, to: Path, limit: int = LIMIT) -> Unpacked:
     """Write the files of an archive. Raises Failure for a directory with something in it.
 
-    Of two names that are one to this disk (`A.py` and `a.py`), the second is left out.
+    Of two names that are one to this disk (`Model` and `model`), the second is left out.
     """
     to.mkdir(parents=True, exist_ok=True)
     if any(to.iterdir()):

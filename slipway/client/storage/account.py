@@ -11,7 +11,7 @@ from slipway.client.storage.trouble import reaching
 from slipway.failure import Failure
 
 #: The settings that name containers which commands write to and read from.
-_CONTAINERS = ("SLIPWAY_DROP_CONTAINER", "SLIPWAY_ANSWERS_CONTAINER")
+_CONTAINERS = ("SLIPWAY_DROP_CONTAINER", "SLIPWAY_RECEIPTS_CONTAINER")
 
 
 def refuse_name(option: str, name: str, what: str = "container") -> None:

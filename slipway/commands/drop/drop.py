@@ -204,11 +204,11 @@ async def _ids(
 
 
 def _show(drop: Drop, *, as_json: bool) -> None:
-    answers = f"{drop.settings.text('SLIPWAY_ANSWERS_CONTAINER')}/{drop.target}/"
+    receipts = f"{drop.settings.text('SLIPWAY_RECEIPTS_CONTAINER')}/{drop.target}/"
     answer = {
         "uploaded": drop.uploaded.names if drop.uploaded else [],
-        "answers": answers,
+        "receipts": receipts,
         "waits": list(drop.waits),
         "jobs": [{name: job[name] for name in ("id", "name", "state")} for job in drop.jobs],
     }
-    show(answer, lambda _: [f"the answer will be below {answers}"], as_json=as_json)
+    show(answer, lambda _: [f"the receipt will be below {receipts}"], as_json=as_json)

@@ -61,20 +61,20 @@ def job_of(receipt: str, body: bytes, *, is_stored: bool) -> str:
 
 
 class _Receipt(NamedTuple):
-    """A receipt's text, and whether it is a blob of the container of answers."""
+    """A receipt's text, and whether it is a blob of the container of receipts."""
 
     body: bytes
     is_stored: bool = False
 
 
 def _read(receipt: str, url: str, key: str, settings_file: Path | None) -> _Receipt:
-    """A file of this machine, else a blob of the container of answers, as the API names it (runs/…)."""
+    """A file of this machine, else a blob of the container of receipts, as the API names it (runs/…)."""
     try:
         return _Receipt(Path(receipt).read_bytes())
     except OSError as error:
         container, _, name = receipt.partition("/")
         settings = asyncio.run(upload_settings(url, key, settings_file))
-        if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
+        if container != settings.text("SLIPWAY_RECEIPTS_CONTAINER"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
     return _Receipt(asyncio.run(_download(settings, container, name)), is_stored=True)
 

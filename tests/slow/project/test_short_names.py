@@ -51,7 +51,7 @@ SHORT = {
     "hashlib.sha256(json.dumps(_texts()).encode()).hexdigest()[:12]": (
         "of the programs of one version, which no sender chooses"
     ),
-    "shared/intake/answer_path.py: hashlib.sha256(path.encode()).hexdigest()[:16]": (
+    "shared/intake/receipt_path.py: hashlib.sha256(path.encode()).hexdigest()[:16]": (
         "a receipt has the id of its job, and the notes on a folder are read by nothing"
     ),
     "shared/intake/first_record.py: identity[2:10]": _SHOWN,

@@ -56,8 +56,10 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
         "MAKE test-browser",
         "MAKE test-install",
         "MAKE test-slurm",
-        "MAKE test-slurm SLURM=24.11",
-        "PYTHON -m pytest tests/unit tests/slow tests/fuzz",
+        "MAKE test-slurm SLURM=24.11 ON_SLURM=tests/contract/slurm",
+        "PYTHON -m pytest tests/slow tests/fuzz tests/unit --ignore=tests/slow/infra"
+        " --ignore=tests/slow/project --ignore=tests/slow/tooling --ignore=tests/unit/documents"
+        " --ignore=tests/unit/local/bicep --ignore=tests/unit/project",
     ]
 
 
@@ -66,7 +68,7 @@ def test_a_part_asks_for_its_suite_alone(checkout: Path) -> None:
 
     assert [line.partition(" MORE=")[0] for line in requests(checkout)] == [
         "MAKE install",
-        "MAKE test OF_SOURCE= TESTS=tests/slow/project tests/unit",
+        "MAKE test OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
     ]
 
 
@@ -96,9 +98,18 @@ def test_the_night_asks_for_each_part_and_goes_on_after_one_that_fails(checkout:
     targets = [line.split()[1] for line in requests(checkout) if line.startswith("MAKE")]
     assert {"test-all", "test-crash", "mutants", "chaos-sim", "fuzz", "chaos"} <= set(targets)
     assert any(
-        "pytest tests/unit tests/slow tests/fuzz" in line and "--all" in line for line in requests(checkout)
+        "pytest tests/slow tests/fuzz tests/unit -q" in line and "--all" in line
+        for line in requests(checkout)
     )
     assert "FAILED:\n  cases:\n" in done.stdout
+
+
+def test_every_place_that_the_oldest_python_leaves_to_the_others_is_there(checkout: Path) -> None:
+    argv = ["bash", "-c", ". .ci/steps && printf '%s\\n' \"${ON_ANY_PYTHON[@]}\""]
+    places = subprocess.run(argv, cwd=checkout, check=True, capture_output=True, text=True).stdout.split()
+
+    assert places
+    assert [place for place in places if not (ROOT / place).is_dir()] == []
 
 
 def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:

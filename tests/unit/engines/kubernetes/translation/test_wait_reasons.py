@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.engines.kubernetes.translation.waits import begun_word, events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.wait_reasons import begun_word, events_wait, pods_wait, queue_waits
 from tests.unit.engines.kubernetes.translation.cluster import mark, pod
 
 

@@ -15,7 +15,7 @@ from shared.admission.reason import NO_ANSWER, PARKED, never_starts
 from shared.admission.sentences import PAUSED, why_paused
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
-from shared.core.ledger.records import Pause, Reported, Silent, Standing
+from shared.core.ledger.entries import Pause, Reported, Silent, Standing
 from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS_FOR_QUOTA
 from shared.core.trouble import lately

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from shared.adapters.storage.addresses import BlobAddresses
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.adapters.storage.wire.connection import Connection
 from shared.core.errors import Unavailable
@@ -41,7 +41,7 @@ class DownTable:
 
 async def test_callers_that_wait_for_the_table_share_one_try_and_its_error() -> None:
     table = DownTable()
-    store = Store(table, 4)
+    store = ShardedTable(table, 4)
     callers = [asyncio.create_task(store.get("p", "r")) for _ in range(10)]
     await asyncio.sleep(0)
     table.ends.set()

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Store:
+class ShardedTable:
     """One table with its shards, whose number is fixed when the table is created."""
 
     def __init__(

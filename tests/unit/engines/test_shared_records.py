@@ -16,7 +16,7 @@ import pytest
 from confined.names import Names
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from tests.doubles.scans import count_scans
 from tests.names import REFUSED, TREE, each, tree
 from tests.unit.engines.slurm.launch_plans import CLUSTER

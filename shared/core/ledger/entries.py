@@ -13,7 +13,7 @@ from shared.core.errors import NoTarget, Unreadable
 from shared.core.job import Job, JobState, Stored, Target, Transition
 from shared.core.ledger.kinds import remedy_for
 from shared.core.notify.events import Notice
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.relations.claim import Claim
 
 #: Sizes for zlib, as powers of two: with its defaults, its setup costs ten times as much as a small record.
@@ -27,6 +27,8 @@ class StatusLine:
     name: str
     sequence: int
     since: datetime
+    #: the files that are not part of the job, as `Job.absent_files`
+    absent_files: str = ""
 
 
 class Active(NamedTuple):
@@ -149,6 +151,8 @@ class DropMemo:
     #: of a folder with a delayed look: which message brings it, and when
     ticket: str = ""
     until: datetime | None = None
+    #: the youngest Last-Modified of all files of the folder that its job has, or names as late
+    newest: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""answers: the files in the container `runs` for the person who dropped something.
+"""receipt_files: the files in the container `runs` for the person who dropped something.
 
 The last receipt and the diagnostics are guaranteed: the outbox row of the end writes them. STATUS is one line
 in a blob that carries its number, the sequence of its transition; the receipt of a drop changes together with
@@ -17,7 +17,7 @@ from typing import Any
 from shared.core.each import each
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import Active, StatusLine
+from shared.core.ledger.entries import Active, StatusLine
 from shared.core.ports import Ports
 from shared.delivery.last_lines import read_end_soon
 from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> None:
     """The first receipt: accepted. Never replaces a later one."""
     await asyncio.gather(
-        ports.drops.put_answer(
+        ports.drops.put_receipt_file(
             f"{job.receipt}/receipt.json",
             receipt(job, document, drops=ports.policy.drop_container),
             replace=False,
@@ -38,15 +38,17 @@ async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | Non
 
 
 async def put_final(ports: Ports, job_id: str) -> None:
-    """The last answer, from the record as it ended; may be repeated."""
+    """The last receipt, from the record as it ended; may be repeated."""
     stored = await ports.ledger.get(job_id)
     if stored is None or stored.job.archived:
-        return  # an archived job got its answer long ago, and a tombstone lacks the content
+        return  # an archived job got its receipt long ago, and a tombstone lacks the content
     job = stored.job
     if job.state is JobState.REJECTED:
         await asyncio.gather(
-            ports.drops.put_answer(f"{job.receipt}/diagnostics.txt", diagnostics(job), replace=True),
-            ports.drops.put_answer(f"{job.receipt}/diagnostics.json", diagnostics_json(job), replace=True),
+            ports.drops.put_receipt_file(f"{job.receipt}/diagnostics.txt", diagnostics(job), replace=True),
+            ports.drops.put_receipt_file(
+                f"{job.receipt}/diagnostics.json", diagnostics_json(job), replace=True
+            ),
         )
     document, legible = None, True
     try:
@@ -60,7 +62,7 @@ async def put_final(ports: Ports, job_id: str) -> None:
         last = await _last_lines(ports, job, job.target, document)
     body = receipt(job, document, engine=engine, last=last, drops=ports.policy.drop_container)
     if not job.status_file:
-        await ports.drops.put_answer(f"{job.receipt}/receipt.json", body, replace=True)
+        await ports.drops.put_receipt_file(f"{job.receipt}/receipt.json", body, replace=True)
         return
     await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
     # After the receipt, so that readers who see the end here also find the receipt.
@@ -106,7 +108,7 @@ async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
 
     async def one(row_shown: tuple[Active, StatusLine]) -> None:
         row, shown = row_shown
-        line = status_line(row.job_id, row.state, shown.since, row.waits)
+        line = status_line(row.job_id, row.state, shown.since, row.waits, shown.absent_files)
         try:
             if await ports.drops.put_status(shown.name, line, shown.sequence):
                 await _put_receipt(ports, row.stored.job, None)

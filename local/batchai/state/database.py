@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from local.batchai.state import ids
-from local.batchai.state.records import (
+from local.batchai.state.models import (
     Cluster,
     Experiment,
     FileServer,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from local.azurebatch.run import changes
+from local.azurebatch.state.database import Store
 from local.azurebatch.state.errors import BatchError
-from local.azurebatch.state.records import Job, Task
-from local.azurebatch.state.store import Store
+from local.azurebatch.state.models import Job, Task
 from local.record_file import StoreBusyError
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

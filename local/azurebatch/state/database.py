@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from local.azurebatch.state.errors import not_found
-from local.azurebatch.state.records import Job, Pool, Record, Task
+from local.azurebatch.state.models import Job, Pool, Record, Task
 from local.record_file import RecordFile
 
 _KINDS: dict[str, type[Record]] = {kind.__name__: kind for kind in (Pool, Job, Task)}

@@ -15,8 +15,8 @@ from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
 from shared.engines.node.store import numbers_of
 from shared.engines.proofs import LARGEST, read, record_of
-from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
+from shared.engines.shared_records import Records
 
 #: How many turns are read in search of one that is proven: jobs may have written any number.
 _TURNS = 20

@@ -9,10 +9,10 @@ import pytest
 
 from local import conduct
 from local.batchai.conductor import Conductor
-from local.batchai.state.records import Cluster
+from local.batchai.state.database import Store
+from local.batchai.state.models import Cluster
 from local.batchai.state.scheduler import Pace
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store
 from local.nodes.settings import Account
 from local.record_file import StoreFullError
 

@@ -1,4 +1,4 @@
-"""The records of pools with their nodes, jobs and tasks. All are frozen."""
+"""The emulator's records: pools with their nodes, jobs and tasks. All are frozen."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
