@@ -57,6 +57,11 @@ REFUSALS: dict[str, Refusal] = {
     "SW117": Refusal(
         "folder not possible as a drop", "send it by `slipway run`, and data by `slipway data put`"
     ),
+    "SW118": Refusal(
+        "files left out of a drop",
+        "give them other names and places, and upload the folder again, or send it by `slipway run`",
+        "warning",
+    ),
     "SW116": Refusal("code not there", "send the code again, then the same request"),
 }
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from slipway.client.files.save import MARK
-from slipway.client.ignore_file import NAME as IGNORE_FILE
-from slipway.client.ignore_file import IgnoreFile
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import IgnoreFile
 
 #: What tools keep beside code.
 _TOOLS = (

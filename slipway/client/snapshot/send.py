@@ -13,13 +13,13 @@ from typing import BinaryIO
 import aiohttp
 
 from shared.snapshots.pack import MIB, THROUGH_APP
+from slipway.client.calls.patience import chosen_patience
+from slipway.client.calls.refusal import Unanswered
+from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
-from slipway.client.ignore_file import NAME as IGNORE_FILE
-from slipway.client.patience import chosen_patience
-from slipway.client.refusal import Unanswered
 from slipway.client.service import Service
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.pack import Archive
-from slipway.client.unreachable import why
 from slipway.failure import Failure
 
 _CHUNK = 1 << 18

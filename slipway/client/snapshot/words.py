@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 
 from shared.core.visible import escaped
 from shared.snapshots.pack import MIB, Packed
-from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.pack import NAMED, size_of
 from slipway.client.snapshot.walk import Tree
-from slipway.screen import say
+from slipway.terminal.screen import say
 
 #: Bytes of a folder from which on its largest files are named.
 LARGE = 32 * MIB

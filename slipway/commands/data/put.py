@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.jobspec import name_flaw
-from slipway.client.datalake import DataFile, DataLake, fingerprint
+from slipway.client.drops.folder import linked_folders
+from slipway.client.files.datalake import DataFile, DataLake, fingerprint
 from slipway.client.files.names import undecodable
 from slipway.client.files.output import PARALLEL
-from slipway.client.ignore_file import NAME as IGNORE_FILE
-from slipway.client.ignore_file import IgnoreFile
+from slipway.client.files.saving import Outcome
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import IgnoreFile
 from slipway.client.snapshot.rules import Rules
 from slipway.client.snapshot.words import some, taken_back
+from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
-from slipway.commands.drop import linked_folders
-from slipway.commands.jobs import show
-from slipway.commands.output.bar import progress
-from slipway.commands.output.saving import Outcome
 from slipway.failure import Failure
-from slipway.screen import say
-from slipway.terminal import printable
+from slipway.terminal.bar import progress
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import say
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ async def test_drop_and_enqueue_print_json_and_a_message_names_its_job(door: Doo
 
     names = [f"scripts/{folder.name}/job.json"]
     (begun,) = dropped.pop("jobs")
-    assert dropped == {"uploaded": names, "answers": f"runs/{folder.name}/", "waits": []}
+    assert dropped == {"uploaded": names, "receipts": f"runs/{folder.name}/", "waits": []}
     assert begun["id"] == (await door.ended(name=folder.name))["id"]
     assert queued["queue"] == "jobs"
     job = await door.ended(name=queued["name"])

@@ -14,7 +14,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import Azurite
 from shared.settings import Settings
-from slipway.commands.running.upload import upload
+from slipway.client.drops.upload import upload
 from slipway.failure import Failure
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

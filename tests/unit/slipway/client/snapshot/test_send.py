@@ -13,7 +13,7 @@ from aiohttp import web
 
 from local.ports import free_ports
 from shared.snapshots.pack import THROUGH_APP
-from slipway.client.patience import Patience, patience
+from slipway.client.calls.patience import Patience, patience
 from slipway.client.service import service
 from slipway.client.snapshot.pack import archive_of
 from slipway.client.snapshot.send import send
