@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bench import cold, download, idle, latency, listing, sweeping, throughput
+from bench import code, cold, download, idle, latency, listing, sweeping, throughput
 from bench import spec as documents
 from bench.celery import peer
 from bench.drops import folders
@@ -97,6 +97,7 @@ def _read(arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, It
     options = parser.parse_args(arguments)
     items = _items(options.jobs, options.rtt, options.idle, options.finished)
     items["download"] = partial(download.download, options.megabytes, options.files)
+    items["code"] = partial(code.code, 1_000)
     items["folders"] = partial(folders.folders, options.dropped)
     chosen = options.only.split(",") if options.only else list(items)
     if unknown := set(chosen) - set(items):
