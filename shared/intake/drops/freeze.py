@@ -23,6 +23,7 @@ from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import EVER, Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.left_out import left_out
+from shared.intake.drops.needed_scripts import names_in
 from shared.intake.drops.plan import Plan
 from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
 from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
@@ -172,6 +173,20 @@ def refusal_of(place: str, files: Mapping[str, Blob], *, cut: bool) -> Problem |
     if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
         return refused("SW117", "", flaw, "give it a shorter name")
     return None
+
+
+def foreseen_alone(ports: Ports, candidate: Candidate) -> Candidate:
+    """The candidate of a document that is about to be dropped, with the place of its code. Pure.
+
+    Its folder is not listed, and need not be there yet.
+    """
+    request, folder = candidate.request, candidate.folder or ""
+    if not request.readable or is_live(ports, request.document):
+        return candidate
+    names = names_in(ports, request.document, f"{folder}/").needed
+    elsewhere = any(not name.startswith(f"{folder}/") for name in names)
+    at = DROP_MOUNT if elsewhere else f"{DROP_MOUNT}/{folder}"
+    return _with_code(candidate, Code(scope=SCOPE, sha256="", bytes=0, at=at, origin="drop"))
 
 
 def is_live(ports: Ports, document: JsonObject | None) -> bool:
