@@ -41,6 +41,8 @@ def _entries(site: Site, order: Order) -> Iterator[tuple[str, str, str]]:
         yield name, text, "engine"
     for name, _, prefix, rest in plan["outputs"]:
         yield name, f"{prefix.rstrip('/')}/{rest}", "engine"
+    for name, text in plan["common"]:
+        yield name, text, "engine"
     for name, text in plan["job"]:
         yield name, text, "slipway" if name.startswith("SLIPWAY_") else "job"
     for step in plan["main"][:1]:
