@@ -6,8 +6,9 @@ RUN := .venv/bin
 # The environment's own Python starts faster than a version manager's python3, and is new enough.
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests
-# More options for pytest: `make test-browser MORE="-k axe"`.
+# More options for pytest: `make test-browser MORE="-k axe"`; BREADTH=--all for all cases of every kind.
 MORE ?=
+BREADTH ?=
 FUZZ_SECONDS ?= 60
 SBOM ?= slipway.cdx.json
 JOBS ?= 2000
@@ -17,11 +18,13 @@ SEEDS ?= 10000
 PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
+# Each worker has a cluster of its own, for which its tests wait most of the time.
+ON_CLUSTERS = -n 3 --dist loadscope
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
-# What `make quick` checks of the source itself, before each commit; CI does in `make test-all`.
-OF_SOURCE = $(if $(filter tests,$(TESTS)),tests/slow/project)
+# The tests of the source itself, which `make quick` has before each commit, and of the tools; CI has both.
+OF_SOURCE = $(if $(filter tests,$(TESTS)),tests/slow/project tests/slow/tooling)
 CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
@@ -51,7 +54,7 @@ test-az: install ## the real Azure CLI against the emulator (installs it into .v
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
 
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
-	@$(RUN)/python -m pytest -n 2 --dist loadscope tests/browser $(MORE)
+	@$(RUN)/python -m pytest -n 2 --dist loadscope $(BREADTH) tests/browser $(MORE)
 
 screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
 	@$(RUN)/python -m tests.browser.screenshots
@@ -70,7 +73,7 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 
 test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
-		$(RUN)/python -m pytest -k slurm $(ON_SLURM) tests/contract/test_engine.py $(MORE)
+		$(RUN)/python -m pytest $(ON_CLUSTERS) -k slurm $(BREADTH) $(ON_SLURM) tests/contract/test_engine.py $(MORE)
 
 kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (KUBE_FLAGS="--nodes 3"; the first time it is built: minutes)
 	@$(RUN)/python -m local.kubernetes $(KUBE_FLAGS)
@@ -106,8 +109,8 @@ sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.jso
 hand-mutants: install ## small wrong changes by hand, over all rooms, that the fast tests have to notice (MUTANTS="shared/core --sample 0.2")
 	@$(RUN)/python -m tests.mutants.hand $(MUTANTS)
 
-quick: install ## before each commit, in two minutes: lint, formatting, types, import directions, unit tests and those of lists and documents
-	@$(call each,$(CHECKS) "python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder tests/slow/project tests/unit")
+quick: install ## before each commit, in a minute: lint, formatting, types, import directions, unit tests and those of lists and documents
+	@$(RUN)/python -m tests.quick
 
 check: install ## lint, formatting, types (of the page and of infra/, too), import directions, known vulnerabilities
 	@$(call each,$(CHECKS) "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories")

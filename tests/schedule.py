@@ -30,12 +30,16 @@ STACKS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+#: Modules that wait for minutes, and whose tests start all that they need: each test is a group of its own.
+ALONE = ("tests/contract/slurm/test_faults.py",)
+
+
 class StackScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Schedules by module, with all tests of a shared stack as one."""
 
     def _split_scope(self, nodeid: str) -> str:
         stack = next((name for name, places in STACKS.items() if nodeid.startswith(places)), None)
-        return stack or str(super()._split_scope(nodeid))
+        return stack or (nodeid if nodeid.startswith(ALONE) else str(super()._split_scope(nodeid)))
 
     def remove_node(self, node: Any) -> str | None:
         """Take a worker out. The test that ended it has failed; xdist would have the next worker run it."""

@@ -14,6 +14,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from playwright.async_api import Locator, Page, Route, expect
 
+from tests.breadth import pairs
+
 AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: Milliseconds; jobs start and end within them here.
 PATIENCE = 60_000
@@ -65,20 +67,21 @@ class Reader:
         return [f"{name}: {nodes}" for name, nodes in json.loads(outcome["result"]["value"])]
 
     async def violations_everywhere(self) -> list[str]:
-        """The same in light and dark, on a telephone and a wide screen, and what sticks out there."""
+        """The same in light and dark, on a telephone and a wide screen, and what sticks out there.
+
+        A quick run has each width once, and light and dark in turn.
+        """
         page, before, violations = self.page, self.page.viewport_size, list[str]()
         assert before is not None
-        for scheme in SCHEMES:
-            for width in WIDTHS:
-                await page.emulate_media(color_scheme=scheme)
-                await page.set_viewport_size({"width": width, "height": 900})
-                violations += [f"{scheme} {width}: {one}" for one in await self.violations()]
-                if not await page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
-                    violations.append(f"{scheme} {width}: it sticks out")
-                violations += [
-                    f"{scheme} {width}: letters below each other: {one}"
-                    for one in await page.evaluate(_SQUEEZED)
-                ]
+        for width, scheme in pairs(WIDTHS, SCHEMES):
+            await page.emulate_media(color_scheme=scheme)
+            await page.set_viewport_size({"width": width, "height": 900})
+            violations += [f"{scheme} {width}: {one}" for one in await self.violations()]
+            if not await page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                violations.append(f"{scheme} {width}: it sticks out")
+            violations += [
+                f"{scheme} {width}: letters below each other: {one}" for one in await page.evaluate(_SQUEEZED)
+            ]
         await page.emulate_media(color_scheme="null")
         await page.set_viewport_size(before)
         return violations

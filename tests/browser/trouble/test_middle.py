@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import TypeVar
 
 import pytest
 from playwright.async_api import Locator, expect
 
-from tests.breadth import one_each
+from tests.breadth import one_each, share
 from tests.browser.reader import Reader, answer_tagged, listed
 from tests.browser.trouble.everything import FAULTS, JOB, VIEWS, answer_everything, data, refusing
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: One of the API's refusals stands for the others in all views but the first.
 KINDS = {fault: re.sub(r"^40\d|413|500", "refusal", fault) for fault in FAULTS}
+Case = TypeVar("Case")
+
+
+def tried(cases: Sequence[Case], view: str, views: int = 3) -> list[Case]:
+    """What is tried in a view: the first one meets everything, of the others so many divide it among them."""
+    number = list(VIEWS).index(view)
+    return share(cases, number - 1, views) if number else list(cases)
 
 
 async def passes(what: Locator, count: int | None = None) -> None:
@@ -51,7 +60,7 @@ async def test_what_goes_wrong_in_the_middle_of_a_view_is_said_keeps_what_it_sho
     await expect(shown).to_be_visible()
     alert = page.get_by_role("alert")
     await expect(alert).to_have_count(0)
-    for fault in FAULTS if view == "jobs" else one_each(FAULTS, KINDS.__getitem__):
+    for fault in tried(list(FAULTS) if view == "jobs" else one_each(FAULTS, KINDS.__getitem__), view):
         answer, words = FAULTS[fault]
         await page.route(data, answer)
 
@@ -88,7 +97,7 @@ async def test_what_is_typed_before_the_page_has_drawn_its_editor_stays(reader: 
 async def test_a_view_that_opens_in_an_outage_says_so_and_comes_by_itself(reader: Reader, view: str) -> None:
     page, alert = reader.page, reader.page.get_by_role("alert")
     await open_everything(reader, view)
-    for fault in ("403", "500", "a page of a proxy", "another shape", "a reset", "nothing"):
+    for fault in tried(("403", "500", "a page of a proxy", "another shape", "a reset", "nothing"), view):
         answer, words = FAULTS[fault]
         await page.route(data, answer)
         await page.reload()
@@ -114,7 +123,7 @@ async def test_no_call_is_made_again_before_the_time_that_the_deployment_asked_f
         "request", lambda one: calls.update({one.url: calls.get(one.url, 0) + 1}) if data(one.url) else None
     )
     alert = page.get_by_role("alert")
-    for pause in (later, "300"):  # a date first: later on, the page's clock is past it
+    for pause in tried((later, "300"), view, 2):  # a date first: later on, the page's clock is past it
         refuse = refusing(429, **{"Retry-After": pause})
         await page.route(data, refuse)
         calls.clear()

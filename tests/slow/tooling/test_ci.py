@@ -1,0 +1,138 @@
+"""The scripts of .ci with other programs in place of make and Python, which only say what they are asked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.parts import PARTS
+
+ROOT = Path(__file__).resolve().parents[3]
+#: One that fails when its words are those of FAIL.
+MAKE = """#!/bin/sh
+echo "MAKE $*" >> asked
+case "$*" in *"${FAIL:-nothing at all}"*) echo "FAILED tests/one.py::test_one"; exit 1;; esac
+"""
+PYTHON = """#!/bin/sh
+echo "PYTHON $*" >> asked
+case "$*" in *version_info*) echo 3.13;; esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with the scripts and no tests, where each program is another one."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    (tmp_path / "tests").mkdir()
+    for name in ("tests/__init__.py", "tests/parts.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    programs = {"bin/make": MAKE, "bin/python3.11": PYTHON}
+    programs |= {f"bin/{name}": "#!/bin/sh\n" for name in ("mpirun", "runc", "busybox")}
+    programs |= {".venv/bin/python": PYTHON, ".venv311/bin/python": PYTHON}
+    for name, text in programs.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o700)
+    return tmp_path
+
+
+def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
+    done = run(checkout, "run")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("nothing was skipped\n")
+    suites = [line for line in requests(checkout) if line.startswith(("MAKE", "PYTHON -m pytest"))]
+    assert sorted(line.partition(" MORE=")[0].partition(" -q")[0] for line in suites) == [
+        "MAKE check",
+        "MAKE install",
+        "MAKE install-browser",
+        "MAKE install-slurm",
+        "MAKE test OF_SOURCE= TESTS=tests/acceptance tests/contract tests/crash tests/fuzz tests/slow"
+        " tests/unit --ignore=tests/acceptance/slurm --ignore=tests/contract/slurm",
+        "MAKE test-browser",
+        "MAKE test-install",
+        "MAKE test-slurm",
+        "MAKE test-slurm SLURM=24.11 ON_SLURM=tests/contract/slurm",
+        "PYTHON -m pytest tests/slow tests/fuzz tests/unit --ignore=tests/slow/infra"
+        " --ignore=tests/slow/project --ignore=tests/slow/tooling --ignore=tests/unit/documents"
+        " --ignore=tests/unit/local/bicep --ignore=tests/unit/project",
+    ]
+
+
+def test_a_part_asks_for_its_suite_alone(checkout: Path) -> None:
+    assert run(checkout, "run", "unit").returncode == 0
+
+    assert [line.partition(" MORE=")[0] for line in requests(checkout)] == [
+        "MAKE install",
+        "MAKE test OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
+    ]
+
+
+@pytest.mark.parametrize(("part", "name"), [("check", "check"), ("slurm", "slurm-24.11"), ("app", "tests")])
+def test_a_step_that_fails_is_named_at_the_end_wherever_it_ran(part: str, name: str, checkout: Path) -> None:
+    failing = {"check": "check", "slurm-24.11": "SLURM=24.11", "tests": "OF_SOURCE="}[name]
+
+    done = run(checkout, "run", part, FAIL=failing)
+
+    assert done.returncode == 1
+    assert done.stdout.endswith(f"FAILED:\n  {name}:\n    FAILED tests/one.py::test_one\n")
+
+
+@pytest.mark.parametrize("name", ["run", "nightly"])
+def test_a_part_that_is_not_known_is_refused_before_anything_runs(name: str, checkout: Path) -> None:
+    done = run(checkout, name, "everything")
+
+    assert done.returncode == 2
+    assert "everything: not a part; choose among " in done.stdout + done.stderr
+    assert requests(checkout) == []
+
+
+def test_the_night_asks_for_each_part_and_goes_on_after_one_that_fails(checkout: Path) -> None:
+    done = run(checkout, "nightly", FAIL="test-all")
+
+    assert done.returncode == 1
+    targets = [line.split()[1] for line in requests(checkout) if line.startswith("MAKE")]
+    assert {"test-all", "test-crash", "mutants", "chaos-sim", "fuzz", "chaos"} <= set(targets)
+    assert any(
+        "pytest tests/slow tests/fuzz tests/unit -q" in line and "--all" in line
+        for line in requests(checkout)
+    )
+    assert "FAILED:\n  cases:\n" in done.stdout
+
+
+def test_every_place_that_the_oldest_python_leaves_to_the_others_is_there(checkout: Path) -> None:
+    argv = ["bash", "-c", ". .ci/steps && printf '%s\\n' \"${ON_ANY_PYTHON[@]}\""]
+    places = subprocess.run(argv, cwd=checkout, check=True, capture_output=True, text=True).stdout.split()
+
+    assert places
+    assert [place for place in places if not (ROOT / place).is_dir()] == []
+
+
+def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:
+    for part in set(PARTS) - {"templates"}:
+        (checkout / "asked").unlink(missing_ok=True)
+
+        assert run(checkout, "run", part).returncode == 0
+        assert len(requests(checkout)) > 1, part
+
+
+def run(checkout: Path, script: str, *parts: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One of the scripts, in the folder."""
+    path = os.pathsep.join([str(checkout / "bin"), os.environ["PATH"]])
+    return subprocess.run(
+        [str(checkout / ".ci" / script), *parts],
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def requests(checkout: Path) -> list[str]:
+    """What the programs were asked, in order."""
+    place = checkout / "asked"
+    return place.read_text().splitlines() if place.exists() else []
