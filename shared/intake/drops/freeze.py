@@ -213,7 +213,7 @@ def _packed(contents: Mapping[str, bytes]) -> _Archive:
 #: What to do about a folder that is too large for a drop.
 _WAYS_OUT = (
     "send the folder by `slipway run`, put data into a container that jobs mount (`slipway data put`), "
-    "or mount the container of drops in the job file"
+    "or, where jobs have no teams, mount the container of drops in the job file"
 )
 
 
