@@ -52,10 +52,12 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
 	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -O) test-computing test-waiting
 
-test-computing: ## those of them that start nothing and wait for nothing
+# Those of them that start nothing and wait for nothing.
+test-computing:
 	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
 
-test-waiting: ## the others
+# The others.
+test-waiting:
 	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
