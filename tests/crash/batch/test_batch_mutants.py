@@ -29,6 +29,9 @@ from tests.crash.batch.test_batch import ABSENCES, GANG
 from tests.crash.batch.wire import Wire
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.batch.attempts
 

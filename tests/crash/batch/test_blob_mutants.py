@@ -21,6 +21,9 @@ from tests.crash.batch.run import play_on_blobs
 from tests.crash.batch.test_batch import GANG
 from tests.crash.stories import ARCHIVED, STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 
@@ -95,7 +98,6 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
 )
 
 
-@pytest.mark.thorough
 async def test_without_a_mutant_nothing_is_caught() -> None:
     assert await _caught() == ""
 
