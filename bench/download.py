@@ -25,12 +25,12 @@ import psutil
 
 from bench.world import QUIET, World, disk, world
 from shared.operate.files.output import MOST_BYTES
-from slipway.client.answers import AddressPage
+from slipway.client.calls.answers import AddressPage
+from slipway.client.calls.patience import patiently
 from slipway.client.files.output import DIRECT_CHUNK, PARALLEL
-from slipway.client.patience import patiently
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
-from slipway.client.watch import ENDED
-from slipway.commands.output.download import fetch
+from slipway.commands.download.download import fetch
 from slipway.stack.provision import Plan
 
 #: Of the container: what the nodes ask of it is not counted.

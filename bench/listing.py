@@ -16,7 +16,7 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.layout import LAYOUT
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.lists import listed
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Row
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
@@ -64,7 +64,7 @@ async def _pages(storage: str, kind: str, fill: Callable[[RestTable], Awaitable[
     account = Account(Connection(storage))
     try:
         table = RestTable(account, f"list{uuid.uuid4().hex[:12]}")
-        ledger = TableLedger(Store(table, SHARDS))
+        ledger = TableLedger(ShardedTable(table, SHARDS))
         await ledger.active(0)  # the table is made
         await fill(table)
         figures: dict[str, float] = {}

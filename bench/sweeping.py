@@ -22,7 +22,7 @@ from aiohttp import web
 from bench.job import SPEC
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
@@ -135,12 +135,12 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
 
 
 @asynccontextmanager
-async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator[Store]:
+async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator[ShardedTable]:
     if not storage:
         yield MemoryLedger(world.clock).store
         return
     account = Account(Connection(storage), around=traffic.count_requests)
-    yield Store(RestTable(account, f"sweep{uuid.uuid4().hex[:12]}"), 4)
+    yield ShardedTable(RestTable(account, f"sweep{uuid.uuid4().hex[:12]}"), 4)
     await account.close()
 
 

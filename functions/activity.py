@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Operations that use POST and change nothing.
-_LOOKS = ("validate", "explain", "post_snapshot")
+#: Operations that use POST or PUT and change nothing: code alone is nothing until a job names it.
+_LOOKS = ("validate", "explain", "post_snapshot", "put_snapshot")
 
 
 @dataclass

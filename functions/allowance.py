@@ -99,8 +99,8 @@ class Allowance:
 
 
 #: Bytes of files that this process holds for answers at once, archives that it makes at once, and those of
-#: code that it reads at once.
-BODIES, ARCHIVES, LISTINGS = Allowance(16 << 20), Allowance(1), Allowance(2)
+#: code that it reads, and takes, at once.
+BODIES, ARCHIVES, LISTINGS, UPLOADS = Allowance(16 << 20), Allowance(1), Allowance(2), Allowance(2)
 
 
 class Share:

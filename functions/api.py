@@ -132,7 +132,7 @@ async def get_jobs(req: func.HttpRequest) -> Reply[JobPage]:
     """
     from shared.core.view import line
     from shared.operate import listing
-    from shared.operate.waits import as_they_stand
+    from shared.operate.common_waits import as_they_stand
 
     app = ports()
     page = await listing.jobs(app, req.params, caller())
@@ -145,7 +145,7 @@ async def get_job(req: func.HttpRequest) -> Reply[JobDetail]:
     """Get a job with its history."""
     from shared.core.view import whole
     from shared.lifecycle import lookup
-    from shared.operate.waits import as_it_stands
+    from shared.operate.common_waits import as_it_stands
 
     app = ports()
     stored = await lookup.job(app, req.route_params["id"], caller())
@@ -161,7 +161,7 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     """
     from shared.core.view import whole
     from shared.operate.cancel import cancel
-    from shared.operate.waits import as_they_stand
+    from shared.operate.common_waits import as_they_stand
 
     app = ports()
     stored = await cancel(app, req.route_params["id"], caller())

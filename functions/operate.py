@@ -18,8 +18,8 @@ from shared.core.caller import ADMIN
 if TYPE_CHECKING:
     from shared.answers.operate import AuditReport, ClientSettings, ClusterList, Health, PauseState
     from shared.answers.trail import Trail
+    from shared.core.ledger.entries import Pause
     from shared.core.ledger.node_history import NodeHistory
-    from shared.core.ledger.records import Pause
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -99,7 +99,7 @@ async def get_settings(req: func.HttpRequest) -> Reply[ClientSettings]:
     """Get what clients need to send files.
 
     The `settings` with which a client sends files to this deployment: the addresses of its storage
-    account, its containers of drops and answers, and the prefix of outputs; no secrets. With them,
+    account, its containers of drops and receipts, and the prefix of outputs; no secrets. With them,
     `slipway run`, `drop` and `data` need nothing but `slipway login`, `az login` and a role on the
     account.
     """

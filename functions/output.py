@@ -8,7 +8,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.openapi.elements import AFTER, FOLDER, LOG, SNAPSHOT, Parameter, text
+from functions.openapi.elements import AFTER, ARCHIVE, FOLDER, LOG, SNAPSHOT, Parameter, text
 from functions.openapi.operation import operation
 from functions.problem import HEADERS, Reply, answer, body_of
 from functions.process import ports
@@ -163,7 +163,7 @@ async def get_outputs(req: func.HttpRequest) -> Reply[OutputDirectories]:
 async def get_receipt(req: func.HttpRequest) -> Reply[Receipt]:
     """Get a job's receipt.
 
-    The [same document](receipts.md) as in the container of answers; 404 before there is one.
+    The [same document](receipts.md) as in the container of receipts; 404 before there is one.
     """
     from shared.operate.files.stored_receipt import receipt_of
 
@@ -177,7 +177,7 @@ async def post_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
 
     `known`: it is there already. Else `upload` takes it in one PUT (`x-ms-blob-type: BlockBlob`,
     `If-None-Match: *`, and `Content-MD5`); then a job may name it, in `code`. A 403 or 409 of storage means
-    that it is there: ask again.
+    that it is there: ask again. `PUT /api/snapshots/{sha256}` takes one where storage cannot be reached.
     """
     from shared.answers.code import SnapshotPlace
     from shared.intake.code_door import place_of, snapshot_in
@@ -187,6 +187,32 @@ async def post_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
     if place is None:
         return answer(SnapshotPlace(is_there=True))
     return answer(SnapshotPlace(is_there=False, upload=place.address, expires=place.expires))
+
+
+@operation(
+    blueprint,
+    "PUT",
+    "snapshots/{sha256}",
+    needs=SUBMIT,
+    statuses=(201, 200),
+    refused=(413, 422),
+    body=ARCHIVE,
+)
+async def put_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
+    """Send the code of a job through the app.
+
+    For clients that cannot reach storage: at most 8 MiB. 201 when it is stored, 200 when it was there
+    already; 422 if the bytes do not have this digest.
+    """
+    from functions.allowance import UPLOADS
+    from shared.answers.code import SnapshotPlace
+    from shared.intake.code_door import store
+
+    data = body_of(req, remedy="send the archive, as it was packed")
+    async with UPLOADS.share() as seat:
+        await seat.take(1)
+        is_new = await store(ports(), req.route_params["sha256"], data, caller())
+    return answer(SnapshotPlace(is_there=True), 201 if is_new else 200)
 
 
 @operation(blueprint, "GET", "jobs/{id}/code", refused=(404, 410, 422))

@@ -61,10 +61,12 @@ def answer(
     )
 
 
-def body_of(req: func.HttpRequest, *, optional: bool = False) -> bytes:
+def body_of(
+    req: func.HttpRequest, *, optional: bool = False, remedy: str = "send a job.json, or an envelope with one"
+) -> bytes:
     """The body of a request. Raises Misuse when there is none, and 411 for one that the host did not take.
 
-    With `optional`, one that was left out is empty.
+    With `optional`, one that was left out is empty; `remedy`: what to send.
     """
     body: bytes = req.get_body()
     if not body.strip():
@@ -72,11 +74,11 @@ def body_of(req: func.HttpRequest, *, optional: bool = False) -> bytes:
             raise Misuse(
                 "the request came in chunks, without its length, and Azure Functions drops such a body",
                 status=411,
-                remedy="send the header Content-Length: give the client the whole document, not a stream",
+                remedy="send the header Content-Length: give the client the whole body, not a stream",
             )
         if optional:
             return b""
-        raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
+        raise Misuse("the request has no body", remedy=remedy)
     return body
 
 

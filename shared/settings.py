@@ -34,7 +34,7 @@ def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:
 #: What a client that sends files to a deployment needs to know of it, beside the addresses of its storage.
 CLIENT_SETTINGS = (
     "SLIPWAY_DROP_CONTAINER",
-    "SLIPWAY_ANSWERS_CONTAINER",
+    "SLIPWAY_RECEIPTS_CONTAINER",
     "SLIPWAY_SETTLE_SECONDS",
     "SLIPWAY_STDOUT_PREFIX",
     "SLIPWAY_CODE_MIB",

@@ -29,7 +29,7 @@ from shared.setting_table.functions_off import functions_off
 from shared.settings import Settings
 
 if TYPE_CHECKING:
-    from shared.adapters.storage.store import Store
+    from shared.adapters.storage.sharded_table import ShardedTable
     from shared.adapters.storage.wire.connection import Account, Connection
 
 T = TypeVar("T")
@@ -101,12 +101,12 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     )
 
 
-def _store(settings: Settings, account: Account, troubles: Troubles) -> Store:
-    from shared.adapters.storage.store import Store
+def _store(settings: Settings, account: Account, troubles: Troubles) -> ShardedTable:
+    from shared.adapters.storage.sharded_table import ShardedTable
     from shared.adapters.storage.wire.resttable import RestTable
 
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
-    return Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
+    return ShardedTable(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
 
 
 def _account_keys(settings: Settings) -> dict[str, str]:
@@ -130,11 +130,11 @@ class _Written(NamedTuple):
 
 
 #: The settings of these.
-_WRITTEN = ("SLIPWAY_ANSWERS_CONTAINER", "SLIPWAY_ARCHIVE_CONTAINER", "SLIPWAY_SNAPSHOTS_CONTAINER")
+_WRITTEN = ("SLIPWAY_RECEIPTS_CONTAINER", "SLIPWAY_ARCHIVE_CONTAINER", "SLIPWAY_SNAPSHOTS_CONTAINER")
 
 
 def _written_containers(settings: Settings, drops: str) -> _Written:
-    """The containers of answers, of the archive and of code; none is that of drops."""
+    """The containers of receipts, of the archive and of code; none is that of drops."""
     for setting in _WRITTEN:
         if settings.text(setting) == drops:
             raise Misconfigured(f"{setting} must not be {drops}: what is written there could start jobs")

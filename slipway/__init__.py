@@ -1,7 +1,7 @@
 """The `slipway` command, which people install, and the client for Python, `slipway.Client`.
 
-`commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local
-stack and makes the resources of a deployment.
+`commands` has a file or a room for each command, `library` is the client for Python; both know `client`,
+which talks to the HTTP API. `stack` starts the local stack and makes the resources of a deployment.
 
 In: the words of a command, or a call of the client. Out: answers for people and scripts.
 """
@@ -9,22 +9,23 @@ In: the words of a command, or a call of the client. Out: answers for people and
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slipway.aio import AsyncClient
-    from slipway.blocking import Client, Job, Sweep
     from slipway.failure import Failure
-    from slipway.job import AsyncJob, JobFailed
-    from slipway.sweep import AsyncSweep
+    from slipway.library.aio import AsyncClient
+    from slipway.library.blocking import Client, Job, Sweep
+    from slipway.library.job import AsyncJob, JobFailed
+    from slipway.library.sweep import AsyncSweep
 
 __all__ = ["AsyncClient", "AsyncJob", "AsyncSweep", "Client", "Failure", "Job", "JobFailed", "Sweep"]
 
 _MODULES = {
-    "AsyncJob": "job",
-    "AsyncSweep": "sweep",
-    "Client": "blocking",
+    "AsyncClient": "library.aio",
+    "AsyncJob": "library.job",
+    "AsyncSweep": "library.sweep",
+    "Client": "library.blocking",
     "Failure": "failure",
-    "Job": "blocking",
-    "JobFailed": "job",
-    "Sweep": "blocking",
+    "Job": "library.blocking",
+    "JobFailed": "library.job",
+    "Sweep": "library.blocking",
 }
 
 
@@ -34,7 +35,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'slipway' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"slipway.{_MODULES.get(name, 'aio')}"), name)
+    return getattr(import_module(f"slipway.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

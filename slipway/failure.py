@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from slipway.screen import say
+from slipway.terminal.screen import say
 
 #: The exit code of a command that could not find out how a job ended, as of `docker run` and `timeout` for
 #: their own errors: 1 would say that the job failed.

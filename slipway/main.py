@@ -2,36 +2,16 @@
 
 import os
 import sys
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
-from slipway.commands.audit.command import app as audit
-from slipway.commands.code.command import app as code
-from slipway.commands.completion.command import app as completion
-from slipway.commands.costs.command import app as costs
-from slipway.commands.data.command import app as data
-from slipway.commands.dead.command import app as dead
-from slipway.commands.doctor.command import app as doctor
-from slipway.commands.document.command import app as documents
-from slipway.commands.events.command import app as events
-from slipway.commands.explain.command import app as explain
-from slipway.commands.job_commands import app as jobs
-from slipway.commands.login.command import app as login
-from slipway.commands.nodes.command import app as nodes
-from slipway.commands.output.command import app as output
-from slipway.commands.prices.command import app as prices
-from slipway.commands.running.command import app as drops
-from slipway.commands.stack.command import app as stack
-from slipway.commands.stack.emulators import app as emulators
-from slipway.commands.sweeps.command import app as sweep
-from slipway.commands.teams.command import app as teams
-from slipway.commands.trail.command import app as trail
+from slipway.commands.help_groups import Grouped
+from slipway.commands.options import Json
 from slipway.failure import exit_code
-from slipway.help_groups import Grouped
-from slipway.options import Json
-from slipway.screen import put, put_json
+from slipway.terminal.screen import put, put_json
 
 app = typer.Typer(
     name="slipway",
@@ -44,12 +24,17 @@ app = typer.Typer(
 )
 
 
-GROUPS = (
-    *(jobs, output, code, drops, documents, explain, events, dead, sweep, costs, prices),
-    *(teams, trail, nodes, audit, data, login, doctor, stack, emulators, completion),
+#: The commands, in the order of docs/reference/cli.md; one with more than a file has a room.
+COMMANDS = (
+    *("submit.command", "jobs.command", "show", "wait", "cancel", "rerun.command", "pause"),
+    *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
+    *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
+    *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
+    *("trail", "nodes", "audit", "data.command", "login.command", "doctor.command", "up", "setup"),
+    *("preempt.command", "az_env", "emulate", "completion"),
 )
-for group in GROUPS:
-    app.add_typer(group)
+for command in COMMANDS:
+    app.add_typer(import_module(f"slipway.commands.{command}").app)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from shared.jobspec import Problem, Source
-from slipway.commands.document.diagnose import diagnosed
+from slipway.client.request.diagnose import diagnosed
 
 
 def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:

@@ -96,7 +96,7 @@ CONCERNS = {
     "shared/engines/": (*_OF_APP, "local", "slurm"),
     "confined/": (*_OF_APP, "local", "slurm"),
     "slipway/": _OF_APP,
-    "slipway/commands/stack/preempt.py": (*_OF_APP, "local"),
+    "slipway/commands/preempt/": (*_OF_APP, "local"),
     "slipway/failure.py": (*_OF_APP, "local"),
     "local/bicep/": (*_ALWAYS, "app", "local"),
     "local/kubernetes/": (*_ALWAYS, "local", "engines"),

@@ -15,7 +15,7 @@ from local.stop import stop_event
 from tests.doubles.kubernetes.api import Api
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
-from tests.doubles.kubernetes.store import Store
+from tests.doubles.kubernetes.object_store import Store
 from tests.doubles.server import answering
 
 

@@ -23,7 +23,7 @@ from shared.admission.gates import World as Facts
 from shared.admission.permit import Permit, permitted
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Teams

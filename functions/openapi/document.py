@@ -31,6 +31,7 @@ _LEVELS = {
     "id": "the id of a job, a sweep, an event or a dead message",
     "directory": "`stdouterr`, or the id of an output directory",
     "path": "the file's path, with slashes as they are",
+    "sha256": "the SHA-256 digest of the archive, as 64 lowercase hexadecimal digits",
 }
 _INFO = {
     "title": "Slipway",
@@ -125,7 +126,7 @@ def _parameter(one: Parameter, location: str) -> dict[str, Any]:
 def _body(body: Body) -> dict[str, Any]:
     schemas = [_reference(one) if isinstance(one, str) else one for one in body.schemas]
     choice = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    content: dict[str, Any] = {_JSON: {"schema": choice}}
+    content: dict[str, Any] = {body.kind: {"schema": choice}}
     if body.in_event:
         content[_EVENT] = {"schema": _event(choice)}
     return {"description": body.description, "required": not body.optional, "content": content}

@@ -19,7 +19,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Body:
-    """The body of a request, as JSON: one of these schemas, named or written out."""
+    """The body of a request, as JSON or of another type: one of these schemas, named or written out."""
 
     description: str
     schemas: tuple[str | Mapping[str, Any], ...]
@@ -27,6 +27,7 @@ class Body:
     in_event: bool = False
     #: whether a request may come without it
     optional: bool = False
+    kind: str = "application/json"
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,7 @@ SNAPSHOT = Body(
         },
     ),
 )
+ARCHIVE = Body("the archive, as it was packed", ({},), kind="application/octet-stream")
 TEAMS = Body("the teams, whole", ({"type": "object"},))
 RECEIVER = Body(
     "the address, and the name of a configured secret",

@@ -12,9 +12,9 @@ from confined.removal import remove
 from local.batchai.launch.setup_task import prepare
 from local.batchai.launch.work import BatchAIWork
 from local.batchai.state import ids, scheduler, transitions
-from local.batchai.state.records import Cluster, Experiment, FileServer, Group, Job, Node, Stop
+from local.batchai.state.database import Store
+from local.batchai.state.models import Cluster, Experiment, FileServer, Group, Job, Node, Stop
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store
 from local.conduct import commit, conduct, spawn
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root

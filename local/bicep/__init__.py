@@ -1,5 +1,5 @@
 """Checks of the Bicep templates in infra/ without the compiler, so without a network.
 
-In: *.bicep, and the types that Microsoft publishes for Azure's resources. Out: findings with the
-compiler's codes. What needs the compiler (types of expressions, scopes) is left to the workflow.
+In: *.bicep. Out: findings about syntax, with the compiler's codes, and about the project's rules. What needs
+the compiler (types of resources and of expressions, scopes) is left to the workflow.
 """

@@ -15,6 +15,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -128,8 +129,11 @@ def _run(task: dict[str, Any]) -> int:
 
 
 def _start(task: dict[str, Any], out: IO[bytes], err: IO[bytes]) -> "subprocess.Popen[bytes]":
+    # A node starts its own shell, wherever a job's PATH leads.
+    own = shutil.which("bash", path=os.defpath) if task["argv"][0] == "bash" else None
     return subprocess.Popen(
         task["argv"],
+        executable=own,
         env=task["env"],
         cwd=task["cwd"],
         stdin=subprocess.PIPE if task["text"] else subprocess.DEVNULL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.core.job import Job
-from shared.core.ledger.records import Active
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import Active
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.policy import Policy
 
 

@@ -16,8 +16,8 @@ from shared.admission.due import is_due
 from shared.admission.sentences import hourly_limit, why_after, why_claim, why_member, why_paused, why_slot
 from shared.core.engine import Why
 from shared.core.job import Job
-from shared.core.ledger.records import Active, Pause
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import Active, Pause
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.policy import Policy
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota

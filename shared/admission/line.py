@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from shared.core.errors import Unreadable
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 
 
 class _Waiting(NamedTuple):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from shared.core.job import plain
-from shared.core.ledger.records import Pause, Standing
+from shared.core.ledger.entries import Pause, Standing
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from shared.admission.slots import few, good_for
-from shared.core.pacing.waits import LONGEST_SLOT, SKEW, WaitKind
+from shared.core.pacing.wait_kinds import LONGEST_SLOT, SKEW, WaitKind
 from shared.core.ports import Ports
 
 _HOUR = timedelta(hours=1)

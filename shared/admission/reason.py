@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from shared.core.engine import NEVER, Observation, Why
 from shared.core.job import Job, JobState, Waiting, plain
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS_FOR_QUOTA
 from shared.jobspec import redact

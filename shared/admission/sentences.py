@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from shared.core.engine import Why
 from shared.core.job import Member
-from shared.core.ledger.records import Pause
+from shared.core.ledger.entries import Pause
 from shared.core.policy import Policy
 from shared.core.relations.claim import WAITS_FOR_QUOTA
 from shared.core.relations.contents import WAITS_FOR_SEAT

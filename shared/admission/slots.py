@@ -17,7 +17,7 @@ from shared.admission.due import is_due
 from shared.admission.reason import sentence
 from shared.admission.sentences import why_slot
 from shared.core.job import JobState
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 
 #: Seconds for which the counts of the ledger are good.

@@ -118,6 +118,8 @@ class DroppedFolder(Answer):
     container: str
     folder: str
     files: tuple[DroppedFile, ...]
+    late: str | None = None
+    """The files that came after its files were frozen, in a sentence: the job does not have them."""
 
 
 class JobCode(Answer):

@@ -115,7 +115,7 @@ class ClientSettings(Answer):
 
     settings: dict[str, str]
     """Names and values, as in the reference of settings: where the services of the storage account are, and
-    which containers have drops and answers. A role on the account is needed beside them."""
+    which containers have drops and receipts. A role on the account is needed beside them."""
 
 
 class AuditDifference(Answer):

@@ -197,6 +197,15 @@ class Variable:
     exact: bool = True
 
 
+#: Without it, Python shows nothing of a job until some kilobytes are written, or the job ends.
+UNBUFFERED = ("PYTHONUNBUFFERED", "1")
+
+
+def source_of(name: str, value: str) -> str:
+    """Who sets a variable of a submitted document: job or slipway."""
+    return "slipway" if name.startswith("SLIPWAY_") or (name, value) == UNBUFFERED else "job"
+
+
 class Engine(Protocol):
     """A scheduler. Each verb returns at once, may be repeated safely and makes no callback."""
 

@@ -12,9 +12,10 @@ from pydantic import AwareDatetime, Field
 from shared.core.code.record import Code
 from shared.core.cost.usage import Rate, Usage, seconds_between
 from shared.core.errors import NoTarget
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.relations.claim import Claim
 from shared.core.relations.contents import (
+    LEFT_OUT,
     Budget,
     Drop,
     Entry,
@@ -65,7 +66,7 @@ class Job(FrozenModel):
     drop: Drop | None = None
     #: the archive that every attempt runs; None if it brings no code, or mounts it
     code: Code | None = None
-    #: folder of the answers in the container `runs`
+    #: folder of the receipt in the container `runs`
     receipt: str = ""
     #: who sent it: the caller at the API, or the door
     source: str = ""
@@ -198,7 +199,7 @@ class Job(FrozenModel):
     @property
     def line(self) -> Entry:
         """The entry since which the line in STATUS has not changed."""
-        return self._first_alike(lambda entry: (entry.state, entry.attempt, entry.waits))
+        return self._first_alike(lambda entry: (entry.state, entry.attempt, entry.waits, entry.late))
 
     def _first_alike(self, aspect: Callable[[Entry], Any]) -> Entry:
         """The first of the trailing entries that look the same."""
@@ -213,6 +214,12 @@ class Job(FrozenModel):
     def status_file(self) -> str:
         """The blob with the current status line; "" for a job that was not dropped."""
         return f"{self.receipt}/STATUS" if self.drop is not None else ""
+
+    @property
+    def absent_files(self) -> str:
+        """What STATUS says of files of its folder that are not part of it; "" if it has all of them."""
+        left_out = (str(one["message"]) for one in self.problems if one.get("code") == LEFT_OUT)
+        return "; ".join(filter(None, (*left_out, self.drop.late if self.drop else "")))
 
     def move(self, state: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
         """The next record, in another state. Raises ValueError for a transition that is not in `ARROWS`."""
@@ -252,6 +259,7 @@ class Job(FrozenModel):
             reason=changes.get("reason"),
             note=str(changes.get("message", ""))[:200],
             waits=waiting.text if waiting else "",
+            late=drop.late if (drop := changes.get("drop", self.drop)) else "",
         )
         history = shortened((*self.history, entry))
         after = self.model_copy(update={"state": state, "sequence": sequence, "history": history, **changes})

@@ -10,7 +10,7 @@ from functools import cached_property
 from shared.core.cost.prices import Price
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import UrlPolicy
-from shared.core.pacing.waits import (
+from shared.core.pacing.wait_kinds import (
     LATE,
     LONGEST_JOB_WAIT,
     LONGEST_SLOT,

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from shared.core.caller import NamedKeys, Tokens
-from shared.core.code.store import Snapshots
+from shared.core.code.snapshots import Snapshots
 from shared.core.engine import Cluster, Engine
 from shared.core.ledger.activity import Activity
 from shared.core.ledger.dead import DeadMessages
@@ -27,7 +27,7 @@ from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
 from shared.core.pacing.shared_call import JointLooks
 from shared.core.policy import Policy
-from shared.core.teams.store import TeamsStore
+from shared.core.teams.teams_store import TeamsStore
 from shared.core.trouble import Troubles
 
 
@@ -66,7 +66,7 @@ class Content(NamedTuple):
 
 
 class Drops(Protocol):
-    """The drop container, and the container of answers."""
+    """The drop container, and the container of receipts."""
 
     async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
         """Some of the blobs whose names start with the prefix; with `deep=False` none in a folder below it.
@@ -83,14 +83,14 @@ class Drops(Protocol):
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
         """A blob named `container/name`; only containers that may be read."""
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Write into `runs`. Without `replace` an existing answer stays."""
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Write into `runs`. Without `replace` an existing file stays."""
 
-    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        """An answer, such as a receipt; None if there is none. Raises Misuse above `limit` bytes."""
+    async def read_receipt_file(self, name: str, *, limit: int) -> bytes | None:
+        """A file in `runs`, such as a receipt; None if there is none. Raises Misuse above `limit` bytes."""
 
-    async def drop_answer(self, name: str) -> None:
-        """Delete an answer if it is there."""
+    async def delete_receipt_file(self, name: str) -> None:
+        """Delete a file in `runs` if it is there."""
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
         """Write a line, or a receipt, into `runs`, unless one with the same or a greater number is there.

@@ -55,7 +55,12 @@ REFUSALS: dict[str, Refusal] = {
         "warning",
     ),
     "SW117": Refusal(
-        "folder too large for a drop", "send it by `slipway run`, and data by `slipway data put`"
+        "folder not possible as a drop", "send it by `slipway run`, and data by `slipway data put`"
+    ),
+    "SW118": Refusal(
+        "files left out of a drop",
+        "give them other names and places, and upload the folder again, or send it by `slipway run`",
+        "warning",
     ),
     "SW116": Refusal("code not there", "send the code again, then the same request"),
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.core.ledger.records import Silent
+from shared.core.ledger.entries import Silent
 
 #: A row that cannot be read, a job that waits for the deployment to be mended, a sweep that failed, a part
 #: that our settings do not fit, and a cluster that does not answer.

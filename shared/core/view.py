@@ -124,7 +124,8 @@ def _drop(job: Job) -> dict[str, Any] | None:
         {"name": name, "sha256": digest, "etag": job.drop.etags.get(name)}
         for name, digest in sorted(job.drop.files.items())
     ]
-    return {"container": job.drop.container, "folder": job.drop.folder, "files": files}
+    late = {"late": job.drop.late} if job.drop.late else {}
+    return {"container": job.drop.container, "folder": job.drop.folder, "files": files, **late}
 
 
 def shown_code(code: Code | None) -> dict[str, Any] | None:

@@ -27,6 +27,8 @@ _ONE = 300
 _CONTROL_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])"
 )
+#: What may be left of a line, or of a state of a progress bar, whose beginning was not read.
+_TO_LINE_END = re.compile(r"[^\n\r]*(?:\r?\n|\r|\Z)")
 #: The last line of a Python traceback, also after a launcher's prefix with the rank.
 _NAMED = re.compile(r"(?:^|[\s>\]:])[A-Za-z_][\w.]*(?:Error|Exception): \S", re.ASCII)
 
@@ -60,9 +62,7 @@ async def end_of(
         chunk = await engine.read(target, "stdouterr", file.name, start, size)
         # First: a sequence within a secret would hide it.
         written = _CONTROL_SEQUENCE.sub("", chunk.data.decode("utf-8", "replace"))
-        lines = without_secrets(ports, job, document, written).splitlines()[
-            1 if start else 0 :
-        ]  # one more line may be cut
+        lines = _lines(without_secrets(ports, job, document, written), is_cut=start > 0)
         if worded := [line for line in lines if line.strip()]:
             shown = lines[-_LINES:] if size == _BYTES else [worded[-1][:_BYTES]]
             return LastLines(plain(file.name, _NAME), tuple(shown))
@@ -98,6 +98,14 @@ async def read_end_soon(
         return None
     ports.breaker.succeeded(path)
     return lines
+
+
+def _lines(text: str, *, is_cut: bool) -> list[str]:
+    """The whole lines of a text, as a terminal shows them in the end: a progress bar writes over itself."""
+    if is_cut:
+        text = _TO_LINE_END.sub("", text, count=1)
+    shown = (line.rstrip("\r").rpartition("\r")[2] for line in text.removesuffix("\n").split("\n"))
+    return [piece for line in shown for piece in line.splitlines() or [""]]
 
 
 def error_line(lines: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The receipt: the answer for a drop, derived from its record. Pure; contains no secret."""
+"""The receipt of a job, derived from its record. Pure; contains no secret."""
 
 from __future__ import annotations
 
@@ -80,22 +80,28 @@ def diagnostics_json(job: Job) -> bytes:
 
 
 def status(job: Job) -> bytes:
-    """The line of STATUS: state, time and job; how an ended job ended, or what an active one waits for."""
+    """The line of STATUS: state, time and job; how an ended job ended, or what an active one waits for.
+
+    And which files of its folder it does not have.
+    """
     if not job.state.terminal:
-        return status_line(job.id, job.state, job.stage.at, job.waiting.text if job.waiting else "")
+        waits = job.waiting.text if job.waiting else ""
+        return status_line(job.id, job.state, job.stage.at, waits, job.absent_files)
     parts = [f"exit code {job.exit_code}"] if job.exit_code is not None else []
     parts += [job.reason.value] if job.reason else []
     parts += [str(redact(job.message))] if job.message else []
-    return status_line(job.id, job.state, job.ended or job.stage.at, "; ".join(parts))
+    return status_line(job.id, job.state, job.ended or job.stage.at, "; ".join(parts), job.absent_files)
 
 
-def status_line(job_id: str, state: JobState, since: datetime, how: str = "") -> bytes:
+def status_line(job_id: str, state: JobState, since: datetime, how: str = "", absent: str = "") -> bytes:
     """One line in UTF-8. People see `submitting` as `accepted`: no node has the job yet."""
     word = "accepted" if state is JobState.SUBMITTING else state.value
     text = f"{word} {since.isoformat(timespec='seconds').replace('+00:00', 'Z')} {job_id}"
     text += f": {how}" if how else ""
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return plain[:_LINE].rstrip().encode() + b"\n"
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)[:_LINE].rstrip()
+    # Not cut off by a long reason: it is short, and its names are printable.
+    plain += f"{'; ' if how else ': '}{absent}" if absent else ""
+    return plain.encode() + b"\n"
 
 
 def attempts(job: Job) -> list[dict[str, Any]]:

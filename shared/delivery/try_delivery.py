@@ -11,11 +11,11 @@ from shared.core.meter import timed
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
 from shared.core.notify.webhook_url import DEFAULT, why_unsigned
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports, Posted
-from shared.core.teams.store import latest_teams
+from shared.core.teams.teams_store import latest_teams
 from shared.core.trouble import OPERATOR_NEEDED
-from shared.delivery.answers import put_final
+from shared.delivery.receipt_files import put_final
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.job import Target
 from shared.engines.launch.layout import Layout
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 
 #: The name, or its prefix, of the small jobs that remove it. They have no token.
 FORGET = "slipway-forget"

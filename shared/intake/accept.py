@@ -1,6 +1,6 @@
 """accept: the one use case behind every door. Record first, then submit, acknowledge last.
 
-Bad input does not fail the function: it becomes a `rejected` record with an answer. Once the record exists,
+Bad input does not fail the function: it becomes a `rejected` record with a receipt. Once the record exists,
 no error may fail the function.
 """
 
@@ -23,8 +23,8 @@ from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.core.relations.claim import Claim
-from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
+from shared.delivery.receipt_files import put_accepted
 from shared.intake.candidate import ANSWERED, Candidate, Place
 from shared.intake.desk.draft import Draft, draft_of
 from shared.intake.first_record import begun, first_record, held

@@ -32,7 +32,7 @@ _OUTAGE = (Unavailable, EngineError, TimeoutError)
 
 
 async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
-    """A blob was written. Only the drop container counts; answers trigger nothing.
+    """A blob was written. Only the drop container counts; receipts trigger nothing.
 
     In any container, the record of a run causes a look at its job, and nothing else.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from datetime import timedelta
 from typing import NamedTuple
@@ -9,8 +10,9 @@ from typing import NamedTuple
 from shared.core.caller import Caller
 from shared.core.code.digest import digest_of
 from shared.core.code.record import Code, SignedPlace
-from shared.core.code.store import Snapshot as Stored
-from shared.core.errors import Misuse
+from shared.core.code.snapshots import Snapshot as Stored
+from shared.core.errors import Misuse, Unavailable
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.intake.desk.code import LEAVE_OUT, scope_of, too_large
 from shared.jobspec import Limits, is_digest, read
@@ -19,6 +21,8 @@ log = logging.getLogger(__name__)
 
 #: For how long an upload may take, on a slow line and with a laptop that sleeps in between.
 _UPLOAD = timedelta(hours=2)
+#: The most bytes of an archive that comes through the app, which holds it in memory.
+_THROUGH_APP = 8 << 20
 
 
 class Snapshot(NamedTuple):
@@ -43,7 +47,43 @@ def snapshot_in(body: bytes, limits: Limits) -> Snapshot:
 
 
 async def place_of(ports: Ports, snapshot: Snapshot, who: Caller) -> SignedPlace | None:
-    """Where the caller sends an archive; None if it is there. Raises Misuse (413), Unavailable.
+    """Where the caller sends an archive; None if it is there. Raises Misuse (413), Unavailable."""
+    blob = await _free_name(ports, snapshot, who)
+    if blob is None:
+        return None
+    until = ports.clock() + _UPLOAD
+    return SignedPlace(await ports.snapshots.upload_address(blob, until), until)
+
+
+async def store(ports: Ports, sha256: str, data: bytes, who: Caller) -> bool:
+    """Store an archive that came through the app; whether it was not there before.
+
+    Raises Misuse: 413 for a large one, 422 for other bytes; and Unavailable.
+    """
+    if len(data) > _THROUGH_APP:
+        text = f"the archive has {len(data):,} bytes, and {_THROUGH_APP:,} may come through the app"
+        remedy = "send it to the address that POST /api/snapshots answers, or leave large files out"
+        raise Misuse(text, status=413, remedy=remedy)
+    if not is_digest(sha256):
+        raise Misuse("the name is not a SHA-256 digest", remedy="name 64 lowercase hexadecimal digits")
+    if await off_loop(len(data), _digest_of, data) != sha256:
+        text = "the bytes that came do not have this digest"
+        raise Misuse(text, status=422, remedy="send the archive as it was packed, without Content-Encoding")
+    snapshot = Snapshot(sha256, len(data))
+    blob = await _free_name(ports, snapshot, who)
+    if blob is None or await ports.snapshots.put(blob, data):
+        return blob is not None
+    if await _free_name(ports, snapshot, who) is not None:
+        raise Unavailable("something else was sent in place of the archive")
+    return False
+
+
+def _digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+async def _free_name(ports: Ports, snapshot: Snapshot, who: Caller) -> str | None:
+    """The name of a blob that is to be written; None if the archive is there. Raises Misuse, Unavailable.
 
     What has the name of the archive and is not it is deleted, so that it is not in its way for ever.
     The same digest has a blob in each scope, so that no caller learns whether others have such an archive.
@@ -55,8 +95,7 @@ async def place_of(ports: Ports, snapshot: Snapshot, who: Caller) -> SignedPlace
         if stored.size == snapshot.size:
             return None
         await _make_room(ports, stored, snapshot)
-    until = ports.clock() + _UPLOAD
-    return SignedPlace(await ports.snapshots.upload_address(blob, until), until)
+    return blob
 
 
 async def _make_room(ports: Ports, stored: Stored, snapshot: Snapshot) -> None:

@@ -11,12 +11,12 @@ from shared.core.identity import intent, short_id
 from shared.core.job import Budget, Entry, Job, JobState, Reason, Waiting, plain
 from shared.core.policy import Policy
 from shared.core.ports import Ports
-from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate, Place
 from shared.intake.desk.deployment_limits import demand_of
 from shared.intake.desk.draft import Draft
 from shared.intake.desk.prepare import Prepared, Runnable, slug
 from shared.intake.message import Request
+from shared.intake.receipt_path import receipt_path
 from shared.jobspec import Envelope, Problem, Retry, redact, report
 
 #: Characters that a record keeps: of each text of a problem, of all problems, and of the first one's line.
@@ -153,4 +153,4 @@ def _problems_for_record(problems: Sequence[Problem]) -> tuple[dict[str, Any], .
 
 def _receipt_folder(candidate: Candidate, name: str, experiment: str, identity: str) -> str:
     folder = candidate.drop.folder if candidate.drop else experiment
-    return answer_path(folder, f"{name}-{short_id(identity)}")
+    return receipt_path(folder, f"{name}-{short_id(identity)}")

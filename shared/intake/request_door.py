@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from shared.core.caller import KEY_HOLDER, Caller
@@ -11,10 +12,11 @@ from shared.core.job import Drop
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
-from shared.intake.accept import Accepted, accept, record
+from shared.intake.accept import Accepted, record
 from shared.intake.candidate import Candidate
-from shared.intake.desk.draft import draft_of
+from shared.intake.desk.draft import Draft, draft_of
 from shared.intake.desk.prepare import Prepared
+from shared.intake.drops.named_folder import freeze_folder, with_folder
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
 from shared.intake.job_sweep import AcceptedSweep, record_sweep
@@ -43,7 +45,7 @@ async def request_arrived(
         identity = sweep_id(candidate.place.key)
         if await ports.job_sweeps.get(identity) is not None:
             raise key_taken(f"the sweep {identity}")
-    return await accept(ports, candidate)
+    return await record(ports, await _with_frozen_code(ports, await _draft(ports, candidate)))
 
 
 async def sweep_requested(
@@ -58,12 +60,23 @@ async def sweep_requested(
 ) -> AcceptedSweep:
     """Accept a request for a job sweep; one that has problems becomes a rejected job."""
     candidate = _candidate(request, door=door, source=source, key=key, name=name, who=who)
-    draft = await draft_of(ports, candidate)
+    draft = await _draft(ports, candidate)
     if request.envelope.sweep is not None:
-        return await record_sweep(ports, draft)
+        return await record_sweep(ports, await _with_frozen_code(ports, draft))
     if not has_errors(draft.candidate.request.problems):
         raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
     return AcceptedSweep(None, await record(ports, draft))
+
+
+async def _draft(ports: Ports, candidate: Candidate) -> Draft:
+    return await draft_of(ports, await with_folder(ports, candidate))
+
+
+async def _with_frozen_code(ports: Ports, draft: Draft) -> Draft:
+    """The draft as it can be recorded: a folder that its code names is frozen, if the job may run."""
+    if not draft.prepared.valid:
+        return draft
+    return replace(draft, candidate=await freeze_folder(ports, draft.candidate))
 
 
 def _candidate(request: Request, *, door: str, source: str, key: str, name: str, who: Caller) -> Candidate:
@@ -74,7 +87,7 @@ def _candidate(request: Request, *, door: str, source: str, key: str, name: str,
 async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Prepared:
     """The problems of a request. Has no other effect."""
     candidate = Candidate(door="http", source=who.source, key="", request=request, who=who)
-    return (await draft_of(ports, candidate)).prepared
+    return (await _draft(ports, candidate)).prepared
 
 
 async def request_explained(
@@ -101,7 +114,7 @@ async def request_explained(
         drop=drop,
         script=script or None,
     )
-    draft = await draft_of(ports, candidate)
+    draft = await _draft(ports, candidate)
     if request.envelope.sweep is not None:
         return await explain_sweep(ports, draft, keyed=key is not None)
     # The id of a dropped job follows from the content of its scripts, which this message does not have.

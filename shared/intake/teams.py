@@ -10,7 +10,7 @@ from shared.core.ports import Ports
 from shared.core.teams.membership import (
     teams_of,
 )
-from shared.core.teams.store import UnreadableTeams
+from shared.core.teams.teams_store import UnreadableTeams
 from shared.lifecycle.current_teams import current_teams
 
 log = logging.getLogger(__name__)

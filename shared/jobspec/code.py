@@ -18,11 +18,21 @@ _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PLACE = re.compile(r"work|scripts(?:/[A-Za-z0-9_][A-Za-z0-9._ -]{0,127}){1,16}", re.ASCII)
 
 
-class RequestedCode(Model):
-    """An archive that was sent before: its digest, where nodes unpack it, and how many files it has."""
+#: The container of drops, and a folder in it.
+_FOLDER = re.compile(r"[a-z0-9-]{3,63}(?:/[^/\\?#\x00-\x1f]{1,255}){1,64}")
+_LONGEST = 1088
 
-    sha256: str
+
+class RequestedCode(Model):
+    """The code of a job: an archive that was sent before, or a folder of the container of drops."""
+
+    #: The digest of the archive.
+    sha256: str | None = None
+    #: container/path of the folder.
+    folder: str | None = None
+    #: Where nodes unpack it.
     at: str = "work"
+    #: How many files the archive has.
     files: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
 
 
@@ -33,12 +43,27 @@ def code_problems(root: Node, *, drop: bool) -> Iterator[Problem]:
         text = "code does not belong in slipway.json: a dropped folder brings its own"
         yield problem("SW090", code.pointer, text, "remove code", of_name=True)
         return
-    digest, place = code.member("sha256"), code.member("at")
+    digest, place, folder = code.member("sha256"), code.member("at"), code.member("folder")
+    if isinstance(code.value, dict) and digest.is_written == folder.is_written:
+        what = (
+            "sha256 and folder are both given" if folder.is_written else "neither sha256 nor folder is given"
+        )
+        yield problem("SW090", code.pointer, what)
+    if folder.text is not None and not is_folder(folder.text):
+        remedy = 'write the container of drops and a path, for example "scripts/digits"'
+        yield problem("SW090", folder.pointer, f"{quote(folder.text)} is not a folder of drops", remedy)
     if digest.text is not None and not is_digest(digest.text):
         yield problem("SW090", digest.pointer, f"{quote(digest.text)} is not a SHA-256 digest")
     if place.text is not None and not _PLACE.fullmatch(place.text):
         remedy = 'write "work", or "scripts/" and the name of a folder'
         yield problem("SW090", place.pointer, f"{quote(place.text)} cannot be a place for code", remedy)
+
+
+def is_folder(text: str) -> bool:
+    """Whether a text is the path of a folder in a container."""
+    levels = text.split("/")
+    is_path = len(text) <= _LONGEST and bool(_FOLDER.fullmatch(text))
+    return is_path and not any(level.startswith(".") or level == "__pycache__" for level in levels)
 
 
 def is_digest(text: str) -> bool:

@@ -12,12 +12,12 @@ from shared.admission.reason import waits_anew
 from shared.core.engine import Observation
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
-from shared.core.ledger.records import Active, Change
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import Active, Change
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.policy import Policy
 from shared.core.ports import Ports
-from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now
+from shared.delivery.receipt_files import put_news
 from shared.lifecycle.clusters.calling import ClusterKey, Observations, ask, calling, left_alone
 from shared.lifecycle.dispatch import repeat, submit_again
 from shared.lifecycle.observe import decide, starts_later

@@ -23,11 +23,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.core.code.record import Code
-from shared.core.code.store import Snapshot
+from shared.core.code.snapshots import Snapshot
 from shared.core.each import each
 from shared.core.errors import Unreadable
+from shared.core.ledger.entries import Active
 from shared.core.ledger.job_sweeps import JobSweeps
-from shared.core.ledger.records import Active
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 

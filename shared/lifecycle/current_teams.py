@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.core.errors import Misconfigured, Unreadable
 from shared.core.ports import Ports
 from shared.core.teams.document import Teams
-from shared.core.teams.store import MEMO, latest_teams
+from shared.core.teams.teams_store import MEMO, latest_teams
 
 
 async def current_teams(ports: Ports) -> Teams:

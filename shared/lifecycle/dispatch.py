@@ -14,7 +14,7 @@ from typing import Any
 from shared.admission.pauses import paused
 from shared.admission.permit import Permit
 from shared.core.code.record import source_of
-from shared.core.engine import Observation, Order
+from shared.core.engine import UNBUFFERED, Observation, Order
 from shared.core.errors import (
     Conflict,
     EngineError,
@@ -26,11 +26,11 @@ from shared.core.errors import (
 )
 from shared.core.identity import intent
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.records import Change
+from shared.core.ledger.entries import Change
 from shared.core.meter import timed
 from shared.core.ports import Ports
-from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
+from shared.delivery.receipt_files import put_news
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
@@ -229,13 +229,17 @@ async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
-    """The document with the variables that identify a job and its attempt.
+    """The document with the variables that identify a job and its attempt, and with unbuffered Python.
 
-    They come first, the token before all: who reads a list of jobs finds it without reading the others.
+    They come first, the token before all: who reads a list of jobs finds it without reading the others. The
+    document may set its own PYTHONUNBUFFERED; the empty text turns it off.
     """
     token = job.fixed_target.token
     ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt)}
     properties = dict(document["properties"])
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
+    chosen = {v.get("name") for v in (*theirs, *(properties.get("secrets") or ()))}
+    if UNBUFFERED[0] not in chosen:
+        ours |= dict((UNBUFFERED,))
     properties["environmentVariables"] = [*({"name": n, "value": v} for n, v in ours.items()), *theirs]
     return {"properties": properties}

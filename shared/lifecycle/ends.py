@@ -15,7 +15,7 @@ from datetime import datetime
 from shared.core.engine import Observation
 from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError
 from shared.core.job import Job, JobState, Reason, Stored
-from shared.core.ledger.records import Change
+from shared.core.ledger.entries import Change
 from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
 from shared.lifecycle.retry import free_attempts, not_started

@@ -20,8 +20,8 @@ from shared.admission.reason import sentence
 from shared.admission.sentences import describe_pause, hourly_limit, why_slot
 from shared.core.errors import SlipwayError, quoted
 from shared.core.job import JobState
-from shared.core.ledger.records import Active
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import Active
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.lifecycle.current_teams import current_teams

@@ -9,8 +9,8 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job, Stored
+from shared.core.ledger.entries import Active
 from shared.core.ledger.finished_jobs import FinishedJob, finished_of, location_of
-from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 
 

@@ -11,11 +11,12 @@ from shared.core.cost.usage import seconds_between
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, NotFound
 from shared.core.job import Budget, Job, JobState, Reason, Stored
-from shared.core.ledger.records import Active, Change
+from shared.core.ledger.entries import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
+from shared.lifecycle.exit_codes import with_meaning
 from shared.lifecycle.other_code import without_other_code
 from shared.lifecycle.retry import free_attempts, not_started, spent_on_another, wait, was_recalled
 from shared.lifecycle.transition import move, note
@@ -74,7 +75,7 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
 async def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     """Move the record to the state that the engine reports; after an end, perhaps to another attempt."""
     job = stored.job
-    observation = await without_other_code(ports, job, observation)
+    observation = with_meaning(await without_other_code(ports, job, observation))
     spent = spent_on_another(job, observation, ports.policy.free_attempts)
     if spent is not None:
         return _another_attempt(ports, stored, observation, spent)

@@ -19,8 +19,8 @@ from shared.core.job import Job, JobState, Target
 from shared.core.messages import ended_message
 from shared.core.notify.events import Notice
 from shared.core.ports import Ports
-from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now
+from shared.delivery.receipt_files import put_news
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.job_sweeps.refill import refill
 from shared.lifecycle.observe import follow

@@ -17,12 +17,12 @@ from shared.admission.pauses import paused
 from shared.admission.permit import Permit, permitted
 from shared.core.errors import SlipwayError, Unreadable, quoted
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.records import Active, Reported
+from shared.core.ledger.entries import Active, Reported
 from shared.core.meter import timed
 from shared.core.ports import Ports
 from shared.core.trouble import STORED
-from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
+from shared.delivery.receipt_files import put_statuses
 from shared.lifecycle.cluster_sweep import ClusterSweep, sweep_cluster
 from shared.lifecycle.clusters.calling import ClusterKey
 from shared.lifecycle.grants import Loaded, admitted

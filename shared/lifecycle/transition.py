@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from shared.core.job import JobState, Stored, Transition
-from shared.core.ledger.records import Change
+from shared.core.ledger.entries import Change
 from shared.core.notify.events import Notice, notice_of, warning_of
 from shared.core.ports import Ports
 from shared.core.relations.contents import Idle

@@ -16,9 +16,9 @@ from shared.admission.pauses import paused
 from shared.core.each import each
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState
+from shared.core.ledger.entries import Active
 from shared.core.ledger.kinds import describe_damage
 from shared.core.ledger.listing import Query
-from shared.core.ledger.records import Active
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.drops.contents import files_in

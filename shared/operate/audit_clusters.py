@@ -10,7 +10,7 @@ from typing import NamedTuple
 from shared.core.engine import Observation
 from shared.core.errors import EngineError
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.lookup import is_known

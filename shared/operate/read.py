@@ -16,7 +16,7 @@ from shared.core.facts import combined_facts, facts_as_json
 from shared.core.ledger.node_history import NODE_STATES, NodeHistory
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import cluster_path
-from shared.operate.waits import silent_clusters
+from shared.operate.common_waits import silent_clusters
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, version_of
 from shared.core.teams.reading import read_teams
-from shared.core.teams.store import UnreadableTeams
+from shared.core.teams.teams_store import UnreadableTeams
 from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
 from shared.lifecycle.current_teams import current_teams, forget_teams

@@ -34,7 +34,7 @@ def _good_for(places: tuple[str, ...]) -> float:
 async def _refusing(ports: Ports) -> tuple[str, ...]:
     places = {
         "the table of records": ports.ledger.try_write(),
-        "the container of answers": ports.drops.try_write(),
+        "the container of receipts": ports.drops.try_write(),
         "the queue of jobs": ports.queues.try_write(QUEUE),
         "the container of the archive": ports.archive.try_write(),
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from shared.core.notify import waits
+from shared.core.notify import schedule_bounds
 
 #: The kinds of values: `Settings` has a method of the same name for each.
 Kind = Literal[
@@ -42,7 +42,7 @@ BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
         "hours": Bounds(0, LONGEST_DAYS * 24),
         "days": Bounds(0, LONGEST_DAYS),
         "ports": Bounds(1, 65_535),
-        "durations": Bounds(waits.SHORTEST, waits.LONGEST),
+        "durations": Bounds(schedule_bounds.SHORTEST, schedule_bounds.LONGEST),
     }
 )
 

@@ -206,7 +206,7 @@ _ROWS: Mapping[str, Setting] = {
         "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
     ),
     "SLIPWAY_DROP_CONTAINER": Setting("storage", "container", "scripts", "container of drops"),
-    "SLIPWAY_ANSWERS_CONTAINER": Setting("storage", "container", "runs", "container of receipts"),
+    "SLIPWAY_RECEIPTS_CONTAINER": Setting("storage", "container", "runs", "container of receipts"),
     "SLIPWAY_ARCHIVE_CONTAINER": Setting("storage", "container", "archive", "container of archived records"),
     "SLIPWAY_SNAPSHOTS_CONTAINER": Setting(
         "storage", "container", "snapshots", "container of the archives of jobs' code"

@@ -15,6 +15,8 @@ from typing import BinaryIO, NamedTuple, cast
 MIB = 1 << 20
 #: The most bytes of an archive, and the most files, links and folders in one.
 BYTES, ENTRIES = 256 * MIB, 20_000
+#: The most bytes of an archive that comes through the app, which holds it in memory.
+THROUGH_APP = 8 * MIB
 #: The most bytes of all files together, as a node unpacks them.
 UNPACKED = 4096 * MIB
 #: The largest files, and their first bytes, that show whether a folder shrinks.

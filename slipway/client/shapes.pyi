@@ -190,6 +190,7 @@ class DroppedFolder(TypedDict):
     container: str
     folder: str
     files: list[DroppedFile]
+    late: NotRequired[str]
 
 class OtherJob(TypedDict):
     job: str

@@ -1,4 +1,4 @@
-"""One module for each command that works without a clone.
+"""A file, or a room, for each command: its options, and beside them its code.
 
 In: arguments and options from `main`. Out: lines for people or JSON, and the exit code.
 """

@@ -1,17 +1,26 @@
-"""`slipway show`: the complete record of one job."""
+"""`slipway show` and `slipway receipt`: all that is known of a job."""
+
+from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from slipway.client.service import Service
-from slipway.commands.jobs import asking_about, show, why
-from slipway.commands.output.tail import last_errors
+import typer
+
+from slipway.client.jobs.words import why
+from slipway.commands.asking import asking_about, show
+from slipway.commands.options import LOCAL, JobId, Json, Key, Url, Utc
 from slipway.failure import Failure
-from slipway.screen import put, put_json, table
-from slipway.times import moment
+from slipway.terminal.screen import put, put_json, table
+from slipway.terminal.times import moment
+
+if TYPE_CHECKING:
+    from slipway.client.service import Service
+
+app = typer.Typer()
 
 _MEMBERS = (
     *("cluster", "experiment", "owner", "team", "door", "attempt"),
@@ -19,31 +28,35 @@ _MEMBERS = (
 )
 
 
-def run(job: str, url: str, key: str, *, utc: bool = False, as_json: bool) -> int:
-    """Print the record. Raises Failure."""
+@app.command("show", short_help="Show one job: its problems, history and receipt.")
+def show_job(job: JobId, utc: Utc = False, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Show one job: its state, its problems with their places, its history, its receipt."""
 
     async def ask(api: Service, job_id: str) -> int:
-        job = await api.job(job_id)
-        show(job, partial(lines, utc=utc), as_json=as_json)
+        from slipway.client.jobs.tail import last_errors
+
+        record = await api.job(job_id)
+        show(record, partial(lines, utc=utc), as_json=as_json)
         if not as_json:
-            put(*await last_errors(api, job))
+            put(*await last_errors(api, record))
         return 0
 
-    return asking_about(job, ask, url, key)
+    raise typer.Exit(asking_about(job, ask, url, key))
 
 
-def receipt(job: str, url: str, key: str, *, as_json: bool = False) -> int:
-    """Print receipt.json: unchanged to a file or a pipe, printable to a terminal. Raises Failure."""
+@app.command()
+def receipt(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Print the receipt of a job, for `rerun` and for the record."""
 
     async def ask(api: Service, job_id: str) -> int:
         stored = await api.receipt(job_id)
         if as_json or sys.stdout.isatty():
             put_json(_read(stored))
-        else:
+        else:  # unchanged to a file or a pipe
             sys.stdout.buffer.write(stored)
         return 0
 
-    return asking_about(job, ask, url, key)
+    raise typer.Exit(asking_about(job, ask, url, key))
 
 
 def _read(receipt: bytes) -> Any:

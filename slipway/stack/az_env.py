@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from local.clusters.emulator import emulator_folder
 from slipway.failure import Failure
-from slipway.screen import put, put_json
 from slipway.settings import display_path, local_stack
+from slipway.terminal.screen import put, put_json
 
 _CLOUD = "Slipway"
 _PATIENCE = 2.0

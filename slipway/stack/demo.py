@@ -10,18 +10,19 @@ from local.clusters.registry import CLUSTERS, USUAL
 from local.patience import Patience
 from local.stack import Options, Stack
 from shared.settings import Settings
+from slipway.client.drops.upload import upload
+from slipway.client.jobs.watch import Watch
+from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service, service
-from slipway.client.watch import ENDED, Watch
-from slipway.commands.enqueue import enqueue
-from slipway.commands.running.upload import upload
+from slipway.commands.enqueue.enqueue import enqueue
 from slipway.failure import Failure
-from slipway.screen import Line, Screen, screen
 from slipway.settings import ROOT, display_path
 from slipway.stack.demo_checks import check, dropped, show
 from slipway.stack.demo_jobs import EXAMPLES, demo_jobs
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
+from slipway.terminal.screen import Line, Screen, screen
 
 PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweep runs every second.

@@ -10,7 +10,7 @@ from typing import Any
 from local.stack import Stack
 from slipway.client.service import Service
 from slipway.failure import Failure
-from slipway.screen import Screen, table
+from slipway.terminal.screen import Screen, table
 
 _ACCURACY = re.compile(r"test accuracy (\d\.\d+) on (\d+) images")
 _GOOD = 0.9

@@ -10,7 +10,7 @@ from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import ProcessError, child
 from local.stop import stop_event
 from slipway.failure import Failure
-from slipway.screen import put, put_json
+from slipway.terminal.screen import put, put_json
 
 _FOLDER = Path(".local/azurebatch")
 _PATIENCE = 10.0

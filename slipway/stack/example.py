@@ -5,8 +5,8 @@ import os
 from local.stack import Stack
 from shared.settings import Settings
 from slipway.client.deployment import KEY
+from slipway.client.drops.upload import upload
 from slipway.client.service import service
-from slipway.commands.running.upload import upload
 from slipway.failure import Failure
 from slipway.settings import ROOT
 

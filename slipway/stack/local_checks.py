@@ -12,7 +12,7 @@ from local.clusters.kind import Kind
 from local.clusters.registry import CLUSTERS
 from local.nodes.docker import answering
 from local.setup.install import is_ready
-from slipway.client.health import health
+from slipway.client.calls.health import health
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, ok, private, warn
 from slipway.failure import Failure
 from slipway.settings import ROOT, UP, display_path, is_locked, running_stacks

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from shared.adapters.storage.queues import StorageQueues
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.engines.provisioning import Plan, Step
 from shared.settings import Settings
-from slipway.client.trouble import reaching
+from slipway.client.storage.trouble import reaching
 from slipway.failure import Failure
 
 __all__ = ["QUEUES", "Plan", "Step", "provision"]
@@ -53,8 +53,8 @@ async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
 async def _storage(settings: Settings, plan: Plan, account: Account) -> AsyncIterator[Step]:
     from azure.core.exceptions import ResourceExistsError
 
-    drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
-    for name in dict.fromkeys((drops, answers, *settings.names("SLIPWAY_SPEC_CONTAINERS"), plan.data)):
+    drops, receipts = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_RECEIPTS_CONTAINER")
+    for name in dict.fromkeys((drops, receipts, *settings.names("SLIPWAY_SPEC_CONTAINERS"), plan.data)):
         try:
             await account.blobs.create_container(name)
         except ResourceExistsError:
@@ -66,5 +66,5 @@ async def _storage(settings: Settings, plan: Plan, account: Account) -> AsyncIte
         yield Step("queue", name, created=await StorageQueues(account).make(name))
     table = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     created = await table.make()
-    await Store(table, settings.whole("SLIPWAY_SHARDS")).open()
+    await ShardedTable(table, settings.whole("SLIPWAY_SHARDS")).open()
     yield Step("table", table.name, created=created)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from shared.core.errors import Misconfigured
 from slipway.client.deployment import sourced_settings
-from slipway.client.storage import refuse_name
-from slipway.commands.document.cluster_file import cluster_from
+from slipway.client.storage.account import refuse_name
 from slipway.failure import Failure
-from slipway.screen import put, put_json
+from slipway.stack.cluster_file import cluster_from
 from slipway.stack.provision import Plan, Step, provision
+from slipway.terminal.screen import put, put_json
 
 _PRIORITIES = ("lowpriority", "dedicated")
 

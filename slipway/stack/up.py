@@ -16,7 +16,6 @@ from local.stack import Options, Ports, Stack
 from shared.configured import ConfiguredEngines
 from shared.settings import Settings
 from slipway.failure import Failure
-from slipway.screen import put
 from slipway.settings import ADDRESS, ROOT, UP, display_path, noted_stack
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.example import run_example
@@ -26,6 +25,7 @@ from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
 from slipway.stack.shell_settings import closed, shell_settings, with_file
+from slipway.terminal.screen import put
 
 _STORAGE = 10000
 #: The address at which programs usually find Azurite.

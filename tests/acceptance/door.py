@@ -1,4 +1,4 @@
-"""The front door as a person has it: storage clients, HTTP, and the answers that come back."""
+"""The front door as a person has it: storage clients, HTTP, and what comes back."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ class Door:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         await self.blobs.get_blob_client("scripts", name).upload_blob(data, overwrite=True)
 
-    async def answer(self, name: str) -> bytes | None:
-        """A file of the container of answers."""
+    async def receipt_file(self, name: str) -> bytes | None:
+        """A file of the container of receipts."""
         with suppress(ResourceNotFoundError):
             return await (await self.blobs.get_blob_client("runs", name).download_blob()).readall()
         return None
 
-    async def answers(self, folder: str) -> list[str]:
-        """The names below a folder of the container of answers."""
+    async def receipt_files(self, folder: str) -> list[str]:
+        """The names below a folder of the container of receipts."""
         container = self.blobs.get_container_client("runs")
         return [name async for name in container.list_blob_names(name_starts_with=f"{folder}/")]
 

@@ -115,7 +115,7 @@ async def test_by_drop_every_bad_job_file_gets_diagnostics_beside_its_receipt(do
 
     for job in await eventually(answered, "an answer for each bad drop", records):
         place = job["receipt"].removeprefix("runs/").rpartition("/")[0]
-        text = await eventually(partial(door.answer, f"{place}/diagnostics.txt"), "the diagnostics")
+        text = await eventually(partial(door.receipt_file, f"{place}/diagnostics.txt"), "the diagnostics")
         assert job["problems"][0]["code"].encode() in text
     assert await door.poisoned() == []
 

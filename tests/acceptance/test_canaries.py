@@ -46,7 +46,7 @@ async def test_no_canary_is_seen_from_outside(door: Door) -> None:
     job = await door.ended(name=name)
     assert (job["state"], job["exitCode"]) == ("failed", 3)
     await door.event(name, "io.slipway.job.failed.v1")
-    receipt = await eventually(lambda: door.answer(job["receipt"].removeprefix("runs/")), "the receipt")
+    receipt = await eventually(lambda: door.receipt_file(job["receipt"].removeprefix("runs/")), "the receipt")
     assert b"lastLines" in receipt
     assert b"***" in receipt
 
@@ -83,11 +83,11 @@ async def _all_answered(door: Door, name: str, count: int) -> None:
 
     async def check() -> bool | None:
         waiting = await door.queues.get_queue_client("jobs").get_queue_properties()
-        folders = {answer.split("/")[1] for answer in await door.answers(name)}
+        folders = {file.split("/")[1] for file in await door.receipt_files(name)}
         records[:] = [str(waiting.approximate_message_count), *sorted(folders)]
         return True if not waiting.approximate_message_count and len(folders) == count else None
 
-    await eventually(check, "an answer to each drop, and an empty queue", records)
+    await eventually(check, "a receipt for each drop, and an empty queue", records)
 
 
 async def _tables(door: Door) -> dict[str, str]:

@@ -215,7 +215,7 @@ async def _answer(door: Door, *words: str) -> str:
 
 
 async def _final(door: Door, receipt: str) -> dict[str, Any] | None:
-    body = await door.answer(receipt.removeprefix("runs/"))
+    body = await door.receipt_file(receipt.removeprefix("runs/"))
     document: dict[str, Any] = json.loads(body) if body else {}
     return document if document.get("endedAt") else None
 

@@ -56,7 +56,7 @@ async def test_a_bad_document_is_explained_and_no_document_is_a_problem(door: Do
     assert (await door.call("POST", "explain", b""))[0] == 400
 
 
-async def test_a_drop_with_the_mode_explain_is_answered_in_runs_and_starts_nothing(door: Door) -> None:
+async def test_a_drop_with_the_mode_explain_is_explained_in_runs_and_starts_nothing(door: Door) -> None:
     folder = unique("mode")
     script = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}/train.sh"
     await door.drop(f"{folder}/train.sh", b"echo hello\n")
@@ -65,9 +65,9 @@ async def test_a_drop_with_the_mode_explain_is_answered_in_runs_and_starts_nothi
     await blob.upload_blob(document, metadata={"Mode": "explain"})
 
     place = f"{folder}/{folder}"
-    text = await eventually(lambda: door.answer(f"{place}/explain.md"), "the explanation")
+    text = await eventually(lambda: door.receipt_file(f"{place}/explain.md"), "the explanation")
 
-    answer = json.loads(await door.answer(f"{place}/explain.json") or b"{}")
+    answer = json.loads(await door.receipt_file(f"{place}/explain.json") or b"{}")
     assert answer["verdict"] == "runs"
     assert answer["job"]["id"].encode() in text
     assert await door.jobs(experiment=folder) == []

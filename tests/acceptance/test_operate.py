@@ -6,22 +6,24 @@ import asyncio
 import json
 
 import pytest
+from typer.testing import CliRunner, Result
 
-from slipway.commands.audit.audit import run as audit
-from slipway.commands.jobs import pause, resume
+from slipway.main import app
 from tests.acceptance.door import Door, eventually, shell, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_a_paused_deployment_accepts_and_submits_after_resume(
-    door: Door, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def slipway(door: Door, *words: str) -> Result:
+    options = ["--url", door.stack.host_url, "--key", door.key]
+    return await asyncio.to_thread(CliRunner().invoke, app, [*words, *options])
+
+
+async def test_a_paused_deployment_accepts_and_submits_after_resume(door: Door) -> None:
     name = unique("paused")
-    url = door.stack.host_url
     try:
-        assert await asyncio.to_thread(pause, url, door.key, "the cluster moves") == 0
-        assert "paused by" in capsys.readouterr().out
+        paused = await slipway(door, "pause", "--reason", "the cluster moves")
+        assert (paused.exit_code, "paused by" in paused.output) == (0, True)
         status, job, _ = await door.call("POST", "jobs", {"name": name, "spec": shell("true")})
         assert (status, job["state"]) == (202, "accepted")
         assert "the cluster moves" in job["message"]
@@ -34,21 +36,21 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(
 
         await eventually(observation, "the pause in the health")
     finally:
-        assert await asyncio.to_thread(resume, url, door.key) == 0
+        assert (await slipway(door, "resume")).exit_code == 0
 
     assert (await door.ended(name=name))["state"] == "succeeded"
 
 
-async def test_after_a_day_of_work_nothing_differs(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_after_a_day_of_work_nothing_differs(door: Door) -> None:
     name = unique("audited")
     await door.drop(f"{name}/job.json", shell("true"))
     await door.ended(experiment=name)
 
-    code = await asyncio.to_thread(audit, door.stack.host_url, door.key, as_json=True)
+    ran = await slipway(door, "audit", "--json")
 
-    captured = json.loads(capsys.readouterr().out)
+    captured = json.loads(ran.stdout)
     # Other tests of this stack have receivers that want no events.
     assert [one for one in captured["differences"] if one["kind"] != "delivery"] == []
     assert captured["unknown"] == []
     assert captured["counted"]["drops"] > 0
-    assert code == (1 if captured["differences"] else 0)
+    assert ran.exit_code == (1 if captured["differences"] else 0)

@@ -75,9 +75,9 @@ async def test_a_rejected_drop_has_its_diagnostics_for_people_and_machines(door:
     place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
     await eventually(lambda: _line(door, place, "rejected"), "the end")
 
-    document = json.loads(await door.answer(f"{place}/diagnostics.json") or b"{}")
+    document = json.loads(await door.receipt_file(f"{place}/diagnostics.json") or b"{}")
     assert document["problems"][0]["code"] == "SW012"
-    assert b"nodeCuont" in (await door.answer(f"{place}/diagnostics.txt") or b"")
+    assert b"nodeCuont" in (await door.receipt_file(f"{place}/diagnostics.txt") or b"")
 
 
 async def test_rerun_runs_exactly_that_again_also_after_an_edit_of_the_script(
@@ -89,7 +89,7 @@ async def test_rerun_runs_exactly_that_again_also_after_an_edit_of_the_script(
     place = first["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
     await eventually(lambda: _line(door, place, "succeeded"), "the end")
     receipt = tmp_path / "receipt.json"
-    receipt.write_bytes(await door.answer(f"{place}/receipt.json") or b"")
+    receipt.write_bytes(await door.receipt_file(f"{place}/receipt.json") or b"")
 
     code, output = await _rerun(door, str(receipt))
     assert code == 0, output
@@ -114,7 +114,7 @@ async def test_a_receipt_starts_nothing_wherever_it_is_put(door: Door) -> None:
     job = await door.ended(experiment=folder)
     place = job["receipt"].removeprefix("runs/").removesuffix("/receipt.json")
     await eventually(lambda: _line(door, place, "succeeded"), "the end")
-    body = await door.answer(f"{place}/receipt.json") or b""
+    body = await door.receipt_file(f"{place}/receipt.json") or b""
 
     for name in ("receipt.json", "job.json"):
         content = body if name == "receipt.json" else json.dumps(shell("true")).encode()
@@ -142,17 +142,17 @@ async def _drop(door: Door, folder: str, script: str) -> None:
 
 
 async def _place(door: Door, folder: str) -> str | None:
-    names = [name for name in await door.answers(folder) if name.endswith("/STATUS")]
+    names = [name for name in await door.receipt_files(folder) if name.endswith("/STATUS")]
     return names[0].removesuffix("/STATUS") if names else None
 
 
 async def _line(door: Door, place: str, state: str) -> str | None:
-    line = (await door.answer(f"{place}/STATUS") or b"").decode()
+    line = (await door.receipt_file(f"{place}/STATUS") or b"").decode()
     return line if line.startswith(f"{state} ") else None
 
 
 async def _receipt(door: Door, place: str) -> dict[str, Any]:
-    receipt: dict[str, Any] = json.loads(await door.answer(f"{place}/receipt.json") or b"{}")
+    receipt: dict[str, Any] = json.loads(await door.receipt_file(f"{place}/receipt.json") or b"{}")
     return receipt
 
 

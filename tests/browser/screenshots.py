@@ -12,13 +12,13 @@ from pathlib import Path
 from playwright.async_api import Page, ViewportSize, expect
 
 from local.clusters.registry import USUAL
+from slipway.client.jobs.watch import Watch
 from slipway.client.service import service
-from slipway.client.watch import Watch
-from slipway.screen import screen
 from slipway.settings import ROOT
 from slipway.stack.demo import PLAN, options_of, work
 from slipway.stack.demo_jobs import EXAMPLES
 from slipway.stack.running import run_until_stopped, running, while_it_runs
+from slipway.terminal.screen import screen
 from tests.browser.chromium import chromium
 
 IMAGES = ROOT / "docs" / "images"

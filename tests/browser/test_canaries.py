@@ -27,6 +27,7 @@ UNSEEN = {
             "TeamsUsage.month",
         ),
         *(f"ExplainedJob.{name}" for name in ("door", "duplicates", "experiment", "id", "name", "receipt")),
+        *(f"CodeListing.{name}" for name in ("at", "origin", "sha256", "url")),
         *("ExplainedSweep.existing", "ExplainedSweep.values"),
         *(f"Explanation.{name}" for name in ("cost", "document", "engineName", "limits", "requestsBefore")),
         *("Explanation.wait", "Explanation.wallClockLimit", "Validated.notes"),
@@ -34,6 +35,7 @@ UNSEEN = {
         *(f"Sweep.{name}" for name in ("cluster", "experiment", "labels", "parameters")),
     },
 }
+_TABS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 #: Views, and the words of a button that asks for more of one.
 VIEWS = {
     "jobs": "",
@@ -41,7 +43,7 @@ VIEWS = {
     "jobs?group=sweep": "",
     "jobs?view=compare": "",
     "jobs?sweep=s_1": "",
-    **{f"jobs/j_1{tab}": "" for tab in ("", "/log", "/metrics", "/files", "/document", "/deliveries")},
+    **{f"jobs/j_1{tab}": "" for tab in _TABS},
     "clusters": "",
     "operate": "Compare drops",
     "new": "Explain",

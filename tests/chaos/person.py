@@ -14,10 +14,10 @@ from aiohttp import web
 from shared.settings import Settings
 from slipway import AsyncClient, AsyncJob
 from slipway.client.calls.keys import new_key
-from slipway.client.patience import Patience, patience
-from slipway.client.refusal import Unanswered
-from slipway.commands.document.keyed_message import keyed_message
-from slipway.commands.enqueue import enqueue
+from slipway.client.calls.patience import Patience, patience
+from slipway.client.calls.refusal import Unanswered
+from slipway.commands.enqueue.enqueue import enqueue
+from slipway.commands.enqueue.keyed_message import keyed_message
 from tests.chaos.proxy import Proxy
 
 #: Seconds without an answer: workers are killed all the time, and the machine is busy.

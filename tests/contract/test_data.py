@@ -19,7 +19,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from typer.testing import CliRunner
 
 from local.azurite import Azurite, azurite
-from slipway.client.datalake import DataLake, fingerprint
+from slipway.client.files.datalake import DataLake, fingerprint
 from slipway.commands.data.get import find, get
 from slipway.commands.data.put import LocalFile, put, to_put
 from slipway.failure import Failure

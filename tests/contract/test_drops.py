@@ -105,13 +105,13 @@ async def test_a_list_without_the_folders_below_names_them(container: Container)
 
 
 async def test_an_answer_is_read_as_it_was_written_and_none_is_none(container: Container) -> None:
-    assert await container.drops.read_answer("job/receipt.json", limit=100) is None
+    assert await container.drops.read_receipt_file("job/receipt.json", limit=100) is None
 
-    await container.drops.put_answer("job/receipt.json", b"{}", replace=True)
+    await container.drops.put_receipt_file("job/receipt.json", b"{}", replace=True)
 
-    assert await container.drops.read_answer("job/receipt.json", limit=100) == b"{}"
+    assert await container.drops.read_receipt_file("job/receipt.json", limit=100) == b"{}"
     with pytest.raises(Misuse):
-        await container.drops.read_answer("job/receipt.json", limit=1)
+        await container.drops.read_receipt_file("job/receipt.json", limit=1)
 
 
 async def test_a_blob_in_the_archive_tier_is_listed_as_such_and_its_content_is_refused(

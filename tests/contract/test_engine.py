@@ -49,6 +49,7 @@ from tests.doubles.code_storage import EXPIRED, SIGNATURE, CodeStorage, code_sto
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
 from tests.forged import forging
+from tests.hostile_variables import FOREIGN, ours, prepare, variables
 from tests.intruder import MARK, intruding
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
@@ -482,6 +483,31 @@ async def test_each_attempt_runs_the_accepted_code_in_its_own_copy_on_each_node(
     assert printed.data.decode() == PRINTED
 
 
+@pytest.mark.parametrize("of", ["foreign", "ours"])
+async def test_what_the_job_chose_reaches_its_own_processes_alone(
+    rig: Rig, code: CodeStorage, tmp_path: Path, of: str
+) -> None:
+    rig.needs_code()
+    folder = prepare(tmp_path / "hostile")
+    names = {name: value for name, value in FOREIGN.items() if name not in ("BASH_ENV", "LD_LIBRARY_PATH")}
+    if of == "ours":
+        # Batch AI itself follows the others.
+        own = ("AZ_BATCHAI_JOB_TEMP", "AZ_BATCHAI_JOB_MOUNT_ROOT")
+        names = {name: ours()[name] for name in own} if _is_batch_ai(rig) else ours()
+    order = replace(rig.order('[ -f .hidden ] && echo "$PATH"'), code=code.source(packed(*FOLDER)))
+    order.document["properties"]["environmentVariables"] += variables(names, folder)
+    order.document["properties"]["jobPreparation"] = {"commandLine": "[ -f features.py ]"}
+    if not _is_batch_ai(rig):
+        order.document["properties"]["nodeCount"] = rig.most
+
+    await rig.engine.submit(order)
+    end = await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    assert end.state is JobState.SUCCEEDED, end
+    printed = await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 1000)
+    assert (printed.data.decode() == f"{folder}/bin\n") is (of == "foreign")
+
+
 @pytest.mark.parametrize(
     ("lacking", "reason", "text", "is_unstarted"),
     [
@@ -509,6 +535,10 @@ async def test_a_job_without_its_accepted_code_never_runs_and_says_why(
     assert text in end.message
     assert "canary" not in end.message
     assert not _exists(tmp_path / "ran")
+
+
+def _is_batch_ai(rig: Rig) -> bool:
+    return isinstance(rig.engine, BatchAIEngine)
 
 
 def _exists(path: Path) -> bool:

@@ -15,16 +15,16 @@ from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.lists.listed import shown_of
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists, Misconfigured, Misuse
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Receiver, Target, Waiting
 from shared.core.ledger.dead import DeadMessage, DeadMessages
+from shared.core.ledger.entries import Active, Change, DropMemo, Pause
 from shared.core.ledger.ledger import Ledger, Outbox
 from shared.core.ledger.listing import Query, brief
-from shared.core.ledger.records import Active, Change, DropMemo, Pause
 from shared.core.notify.events import Delivery, Notice, notice_of
 from shared.core.notify.receivers import Disabled
 from tests.doubles.memory import MemoryLedger
@@ -35,27 +35,27 @@ TOKENS = (f"t{n}" for n in itertools.count())
 
 
 @pytest.fixture(params=["memory", "table"])
-async def store(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Store]:
+async def store(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[ShardedTable]:
     if request.param == "memory":
         yield MemoryLedger(lambda: datetime.now(UTC)).store
         return
     account = Account(Connection(storage.connection_string))
-    yield Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
+    yield ShardedTable(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
     await account.close()
 
 
 @pytest.fixture
-def ledger(store: Store) -> Ledger:
+def ledger(store: ShardedTable) -> Ledger:
     return TableLedger(store)
 
 
 @pytest.fixture
-def outbox(store: Store) -> Outbox:
+def outbox(store: ShardedTable) -> Outbox:
     return TableOutbox(store)
 
 
 @pytest.fixture
-def dead(store: Store) -> DeadMessages:
+def dead(store: ShardedTable) -> DeadMessages:
     return TableDeadMessages(store)
 
 
@@ -272,7 +272,9 @@ async def test_jobs_are_listed_newest_first_in_pages(ledger: Ledger) -> None:
     assert second.next is None
 
 
-async def test_the_list_of_all_shows_a_job_as_each_change_left_it(ledger: Ledger, store: Store) -> None:
+async def test_the_list_of_all_shows_a_job_as_each_change_left_it(
+    ledger: Ledger, store: ShardedTable
+) -> None:
     stored = await ledger.create(make(labels={"team": "ü 💥"}), {}, None)
     shown = await _listed(ledger, store)
     assert shown == brief(stored.job)
@@ -284,7 +286,7 @@ async def test_the_list_of_all_shows_a_job_as_each_change_left_it(ledger: Ledger
 
 
 async def test_a_note_shows_in_the_list_of_all_and_a_change_that_was_refused_does_not(
-    ledger: Ledger, store: Store
+    ledger: Ledger, store: ShardedTable
 ) -> None:
     stored = await ledger.create(make(), {}, None)
     waiting = Waiting(word="Resources", text="It waits for nodes.", since=NOW)
@@ -296,7 +298,7 @@ async def test_a_note_shows_in_the_list_of_all_and_a_change_that_was_refused_doe
     assert noted.job.waiting == waiting
 
 
-async def _listed(ledger: Ledger, store: Store) -> Job:
+async def _listed(ledger: Ledger, store: ShardedTable) -> Job:
     """The only job, as its row of the list shows it: without its index row."""
     page = await ledger.find(Query(), limit=5, after=None)
     (row,) = [row for n in range(store.shards) for row in await store.range(n, "l")]
@@ -330,10 +332,10 @@ async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
 async def test_another_shard_count_is_refused(storage: Azurite) -> None:
     account = Account(Connection(storage.connection_string))
     name = f"t{uuid.uuid4().hex[:20]}"
-    await TableLedger(Store(RestTable(account, name), 4)).active(0)
+    await TableLedger(ShardedTable(RestTable(account, name), 4)).active(0)
 
     with pytest.raises(Misconfigured, match="4 shards"):
-        await TableLedger(Store(RestTable(account, name), 8)).active(0)
+        await TableLedger(ShardedTable(RestTable(account, name), 8)).active(0)
     await account.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from local.azurite import Azurite
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
@@ -81,7 +81,7 @@ def _state(number: int) -> JobState:
 @asynccontextmanager
 async def _ledger(storage: Azurite, name: str, requests: Requests) -> AsyncIterator[TableLedger]:
     account = Account(Connection(storage.connection_string), around=requests.count_requests)
-    yield TableLedger(Store(RestTable(account, name), SHARDS))
+    yield TableLedger(ShardedTable(RestTable(account, name), SHARDS))
     await account.close()
 
 

@@ -60,7 +60,7 @@ def _process(storage: Azurite, container: str) -> Process:
             return await super().send(request, **options)
 
     account = Account(Connection(storage.connection_string), Counting)
-    # It reads back what it wrote: here the container of answers is also the one of drops.
+    # It reads back what it wrote: here the container of receipts is also the one of drops.
     return Process(BlobDrops(account, container, container, ()), account, requests)
 
 
@@ -74,10 +74,10 @@ async def test_each_transition_of_one_process_costs_one_write(processes: list[Pr
 
 async def test_what_replaces_a_first_answer_costs_one_write_too(processes: list[Process]) -> None:
     one, two = processes
-    await one.drops.put_answer(NAME, b"accepted", replace=False)
+    await one.drops.put_receipt_file(NAME, b"accepted", replace=False)
     assert await one.line("queued", 3) == ["PUT"]
     assert await two.line("running", 4) == ["HEAD", "PUT"]
-    await one.drops.put_answer(NAME, b"accepted", replace=False)
+    await one.drops.put_receipt_file(NAME, b"accepted", replace=False)
     assert await one.line("queued", 3) == []
     assert await one.read() == "running"
 
@@ -125,7 +125,7 @@ async def test_the_container_is_made_for_the_first_line(storage: Azurite) -> Non
     await process.account.close()
 
 
-async def test_a_spec_is_never_read_from_the_container_of_answers(storage: Azurite) -> None:
+async def test_a_spec_is_never_read_from_the_container_of_receipts(storage: Azurite) -> None:
     account = Account(Connection(storage.connection_string))
     drops = BlobDrops(account, "scripts", "runs", ("scripts", "runs"))
     with pytest.raises(Misuse, match="may not be read"):

@@ -19,7 +19,7 @@ from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.queues import StorageQueues
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, NoAnswer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
@@ -106,7 +106,7 @@ async def _world(storage: Azurite, faults: Faults) -> AsyncIterator[World]:
         around=_faulty(faults),
         backoff=0.0,
     )
-    store = Store(RestTable(account, f"t{name}"), 1)
+    store = ShardedTable(RestTable(account, f"t{name}"), 1)
     world.ports = replace(
         world.ports,
         ledger=TableLedger(store),

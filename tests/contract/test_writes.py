@@ -19,7 +19,7 @@ from shared.adapters.storage.activity import BlobActivity
 from shared.adapters.storage.archive import BlobArchive
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.queues import StorageQueues
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.tables import tables
 from shared.adapters.storage.wire.bloblist import list_blobs
 from shared.adapters.storage.wire.connection import Account, Connection
@@ -97,7 +97,7 @@ async def app(storage: Azurite) -> AsyncIterator[Deployment]:
     """The dispatcher with every adapter that writes, as `wiring` puts them together."""
     wire, world, name = Wire(), World(), uuid.uuid4().hex[:16]
     account = Account(Connection(storage.connection_string), wire.transport, around=wire.wrap, backoff=0.0)
-    store = Store(RestTable(account, f"t{name}"), 1)
+    store = ShardedTable(RestTable(account, f"t{name}"), 1)
     world.use(
         **tables(store)._asdict(),
         archive=BlobArchive(account, f"a{name}"),

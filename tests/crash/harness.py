@@ -339,7 +339,7 @@ class Run:
                 self.violations.append(f"{job.id} went from {before} to {job.state}")
             if job.state.terminal:
                 self.ended[job.id] = job.state
-            line = self.world.drops.answers.get(job.status_file, b"") if job.status_file else b""
+            line = self.world.drops.receipt_files.get(job.status_file, b"") if job.status_file else b""
             self.lines.setdefault(job.id, set()).add(line.decode())
 
     def jobs(self) -> list[Job]:
@@ -377,10 +377,10 @@ class Run:
                 result.append(f"the end of {job.id} was reported under {len(reports.get(job.id, ()))} ids")
             if output.get(job.id, {job.last_error}) != {job.last_error}:
                 result.append(f"the last error of {job.id} is another in its event than in its record")
-            receipt = self.world.drops.answers.get(f"{job.receipt}/receipt.json")
+            receipt = self.world.drops.receipt_files.get(f"{job.receipt}/receipt.json")
             if receipt is None or json.loads(receipt)["state"] != job.state.value:
                 result.append(f"the receipt of {job.id} is missing or stale")
-            line = self.world.drops.answers.get(job.status_file, b"") if job.status_file else None
+            line = self.world.drops.receipt_files.get(job.status_file, b"") if job.status_file else None
             if line is not None and not line.startswith(f"{job.state.value} ".encode()):
                 result.append(f"the STATUS of {job.id} is missing or stale: {line!r}")
         return result

@@ -24,12 +24,12 @@ import shared.lifecycle.transition
 import shared.lifecycle.waiting.dependents
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import GroupCommit
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Refused
 from shared.core.engine import Order, Why
 from shared.core.errors import Conflict
 from shared.core.job import Job, JobState, Reason, Stored, Transition, Waiting
-from shared.core.ledger.records import Change
+from shared.core.ledger.entries import Change
 from shared.core.notify.events import RECEIPT, Notice
 from shared.core.ports import Ports
 from shared.lifecycle.waiting.dependents import Fates
@@ -120,15 +120,15 @@ def a_new_body_for_every_try(patch: Patch) -> None:
 
 
 def writes_without_looking_at_the_version(patch: Patch) -> None:
-    original = Store.write
+    original = ShardedTable.write
 
-    async def mutant(store: Store, job_id: str, *operations: Operation) -> list[str]:
+    async def mutant(store: ShardedTable, job_id: str, *operations: Operation) -> list[str]:
         blind = [
             replace(one, verb="upsert") if one.verb in ("replace", "merge") else one for one in operations
         ]
         return await original(store, job_id, *blind)
 
-    patch.setattr(Store, "write", mutant)
+    patch.setattr(ShardedTable, "write", mutant)
 
 
 def stalled_submissions_are_left_alone(patch: Patch) -> None:
@@ -217,16 +217,16 @@ def no_tombstone(patch: Patch) -> None:
     def mutant(job: Job, *args: Any) -> Any:
         return {**original(job, *args), "RowKey": f"t|{job.id}"}
 
-    async def write(store: Store, job_id: str, *operations: Operation) -> list[str]:
+    async def write(store: ShardedTable, job_id: str, *operations: Operation) -> list[str]:
         grave = operations[0].row["RowKey"]
         if grave.startswith("t|"):
             removed = Operation("delete", {**operations[0].row, "RowKey": f"j|{job_id}"}, operations[0].etag)
             operations = (removed, *operations[1:])
         return await written(store, job_id, *operations)
 
-    written = Store.write
+    written = ShardedTable.write
     patch.setattr(rows, "tombstone_row", mutant)
-    patch.setattr(Store, "write", write)
+    patch.setattr(ShardedTable, "write", write)
 
 
 def archived_although_the_cluster_kept_it(patch: Patch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.core.job import Job, JobState
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.notify.events import Notice
 from tests.breadth import every_few
 from tests.crash.chaos import Fault

@@ -14,7 +14,7 @@ import shared.lifecycle.teams.lending
 import shared.lifecycle.teams.rows
 from shared.adapters.storage.teams import TableTeams
 from shared.core.job import Job
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota

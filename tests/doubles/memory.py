@@ -8,7 +8,7 @@ from datetime import datetime
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Misuse, SlipwayError, Unavailable
 from shared.core.job import Job
@@ -16,7 +16,7 @@ from shared.core.ledger.activity import Act, Hour
 from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import IN_ARCHIVE, Blob, BlobPage, Content, Posted
 from shared.core.trouble import Troubles
-from slipway.folder_drops import folders_among
+from slipway.client.drops.folder_drops import folders_among
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
 _STRING, _ENTITY, _TRANSACTION = 32_768, 1 << 20, 100
@@ -97,7 +97,7 @@ class MemoryLedger(TableLedger):
         #: every row with its version
         self.held = own.held
         self.table: Table = own if table is None else table
-        self.store = Store(self.table, shards, linger=0, troubles=Troubles(clock))
+        self.store = ShardedTable(self.table, shards, linger=0, troubles=Troubles(clock))
         super().__init__(self.store)
 
     @property
@@ -151,7 +151,7 @@ class MemoryDrops:
 
     clock: Clock
     blobs: dict[str, tuple[bytes, Blob]] = field(default_factory=dict)
-    answers: dict[str, bytes] = field(default_factory=dict)
+    receipt_files: dict[str, bytes] = field(default_factory=dict)
     #: the number of the line in each STATUS; and every line that was written
     lines: dict[str, int] = field(default_factory=dict)
     written: list[tuple[str, bytes]] = field(default_factory=list)
@@ -204,21 +204,21 @@ class MemoryDrops:
         result = await self.read(name, limit=limit)
         return result.data if result else None
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        if replace or name not in self.answers:
-            self.answers[name] = body
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
+        if replace or name not in self.receipt_files:
+            self.receipt_files[name] = body
 
-    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        return self.answers.get(name)
+    async def read_receipt_file(self, name: str, *, limit: int) -> bytes | None:
+        return self.receipt_files.get(name)
 
-    async def drop_answer(self, name: str) -> None:
-        self.answers.pop(name, None)
+    async def delete_receipt_file(self, name: str) -> None:
+        self.receipt_files.pop(name, None)
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
         if sequence <= self.lines.get(name, 0):
             return False
         self.lines[name] = sequence
-        self.answers[name] = line
+        self.receipt_files[name] = line
         self.written.append((name, line))
         return True
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from shared.core.code.store import Snapshot
+from shared.core.code.snapshots import Snapshot
 
 #: What an address of each right has in place of a signature.
 UPLOAD, READ = "sig=create", "sig=read"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from slipway.client.patience import Patience
+from slipway.client.calls.patience import Patience
 
 
 class Waits:

@@ -152,7 +152,9 @@ CHANGES = (
         "if one.failures > self._failures else None",
     ),
     Change("shared/admission/line.py", "len(chosen) < room:", "len(chosen) <= room:"),
-    Change("shared/delivery/answers.py", "if stored is None or stored.job.archived:", "if stored is None:"),
+    Change(
+        "shared/delivery/receipt_files.py", "if stored is None or stored.job.archived:", "if stored is None:"
+    ),
     Change(
         "shared/delivery/receipt.py",
         "entry.state is JobState.ACCEPTED and entry.attempt in by_number",
@@ -180,7 +182,7 @@ CHANGES = (
         "if answer.status >= 400 and answer.code not in accept:",
         "if answer.status >= 400:",
     ),
-    Change("shared/engines/batchai/waits.py", "observation.state is not JobState.QUEUED or", ""),
+    Change("shared/engines/batchai/wait_reasons.py", "observation.state is not JobState.QUEUED or", ""),
     Change(
         "shared/engines/batchai/translation.py",
         'variable.get("name") == TOKEN',
@@ -261,5 +263,5 @@ CHANGES = (
     Change("slipway/client/snapshot/fetch.py", "if digest.hexdigest() != sha256:", "if False:"),
     Change("slipway/client/files/names.py", "if first == name:", "if first != name:"),
     Change("slipway/client/files/walk.py", "if not may_be_above:", "if may_be_above:"),
-    Change("slipway/commands/output/log.py", "if self.file and self.rank:", "if self.file:"),
+    Change("slipway/client/jobs/log.py", "if self.file and self.rank:", "if self.file:"),
 )

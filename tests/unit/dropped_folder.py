@@ -27,7 +27,7 @@ def status_lines(world: World) -> list[str]:
 
 
 def status_line_of(world: World, job: Job) -> str:
-    return world.drops.answers[f"{job.receipt}/STATUS"].decode()
+    return world.drops.receipt_files[f"{job.receipt}/STATUS"].decode()
 
 
 async def end(world: World, state: JobState, **how: object) -> None:

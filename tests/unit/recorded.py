@@ -81,10 +81,10 @@ class Written(MemoryDrops):
     at_once: int = 0
     most_at_once: int = 0
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
         await asyncio.sleep(0)  # as a service: others get their turn
         self.order.append(name)
-        await super().put_answer(name, body, replace=replace)
+        await super().put_receipt_file(name, body, replace=replace)
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
         self.at_once += 1

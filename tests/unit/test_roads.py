@@ -27,7 +27,7 @@ _MOUNTS = ("tests/unit/lifecycle/test_mountable.py", "test_any_other_container_i
 _OWN_MOUNTS = "tests/unit/engines/test_own_mounts.py"
 _CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
 _RECORDS = (
-    "tests/unit/engines/test_records.py",
+    "tests/unit/engines/test_shared_records.py",
     "test_an_attempt_that_became_a_link_to_another_shows_nothing_of_it",
 )
 
@@ -62,7 +62,7 @@ ROADS: dict[str, tuple[str, str]] = {
         "tests/unit/lifecycle/test_mountable.py",
         "test_the_container_of_drops_is_only_read_by_the_deployment_s_key",
     ),
-    "container SLIPWAY_ANSWERS_CONTAINER": _MOUNTS,
+    "container SLIPWAY_RECEIPTS_CONTAINER": _MOUNTS,
     "container SLIPWAY_ARCHIVE_CONTAINER": _MOUNTS,
     "container SLIPWAY_SNAPSHOTS_CONTAINER": _MOUNTS,
     "container SLIPWAY_SPEC_CONTAINERS": (

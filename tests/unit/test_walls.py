@@ -46,7 +46,9 @@ NO_TEXT = {
     *("cluster", "team", "retry", "resources"),  # names of the deployment, and numbers
     *("after", "after_failure"),  # of jobs that the caller sees: test_outsiders
     *("sweep", "parallel"),  # of ann's job sweep
-    "code",  # a digest, which opens nothing to others: tests/unit/intake/desk/test_code.py
+    # a digest or a folder, which open nothing to others: test_code.py in tests/unit/intake/desk, and
+    # test_named_folder.py in tests/unit/intake/drops
+    "code",
     "needs",  # of the slipway.json of a folder, refused in a message: tests/unit/jobspec/test_needs.py
     "spec_blob",  # refused: tests/unit/intake/desk/test_fetch.py
 }

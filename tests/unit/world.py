@@ -157,7 +157,7 @@ class World:
         return stored.job
 
     def receipt(self, job: Job) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self.drops.answers[f"{job.receipt}/receipt.json"])
+        answer: dict[str, Any] = json.loads(self.drops.receipt_files[f"{job.receipt}/receipt.json"])
         return answer
 
     def events(self) -> list[dict[str, Any]]:

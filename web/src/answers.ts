@@ -286,6 +286,8 @@ export type DroppedFolder = {
   container: string;
   folder: string;
   files: DroppedFile[];
+  /** The files that came after its files were frozen, in a sentence: the job does not have them. */
+  late?: string;
 };
 
 /** Another job that a job waits for. */
@@ -486,7 +488,7 @@ export type Identity = {
 
 /** What a client that sends files to this deployment needs to know. */
 export type ClientSettings = {
-  /** Names and values, as in the reference of settings: where the services of the storage account are, and which containers have drops and answers. A role on the account is needed beside them. */
+  /** Names and values, as in the reference of settings: where the services of the storage account are, and which containers have drops and receipts. A role on the account is needed beside them. */
   settings: Record<string, string>;
 };
 

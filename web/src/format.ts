@@ -45,6 +45,11 @@ export function withCodes(text: string): string {
   return text.replace(DECEIVING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** A name with its misleading characters as codes; a name of spaces alone is in quotes, so that it is visible. */
+export function visibleName(name: string): string {
+  return name.trim() === "" ? JSON.stringify(name) : withCodes(name);
+}
+
 /** A number with four significant digits. */
 export function shortNumber(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(4)));

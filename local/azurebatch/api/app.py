@@ -17,9 +17,9 @@ from local.azurebatch.api.routes import ROUTES
 from local.azurebatch.api.wire import Call, Emulator, Handler, check_version, refusal, sign
 from local.azurebatch.run.conductor import Conductor
 from local.azurebatch.settings import Settings
+from local.azurebatch.state.database import Store
 from local.azurebatch.state.errors import BatchError
 from local.azurebatch.state.faults import Faults
-from local.azurebatch.state.store import Store
 from local.record_file import StoreFullError
 
 _LARGEST_BODY = 4 << 20

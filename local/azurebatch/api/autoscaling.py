@@ -10,7 +10,7 @@ from local.azurebatch.api.wire import Call, check_conditions, document, done
 from local.azurebatch.autoscale.formula import read
 from local.azurebatch.autoscale.values import FormulaError
 from local.azurebatch.state.errors import BatchError, conflict, lacking
-from local.azurebatch.state.records import Autoscale, Pool
+from local.azurebatch.state.models import Autoscale, Pool
 
 #: The least time between two changes of a pool's formula.
 _APART = timedelta(seconds=30)

@@ -8,7 +8,7 @@ from aiohttp import web
 from local.azurebatch.api.odata import filter_of, page
 from local.azurebatch.api.wire import Call, document
 from local.azurebatch.state.errors import BatchError
-from local.azurebatch.state.records import Node, Pool
+from local.azurebatch.state.models import Node, Pool
 
 _STATES = (
     "creating",

@@ -20,8 +20,8 @@ from local.azurebatch.api.odata import filter_of, page_size
 from local.azurebatch.api.wire import Call, document
 from local.azurebatch.run.node_directory import directory_of, task_root
 from local.azurebatch.state.errors import BatchError, conflict
+from local.azurebatch.state.models import Node
 from local.azurebatch.state.moment import stamp
-from local.azurebatch.state.records import Node
 from local.file_answer import answer_file
 
 #: Levels of folders below a task's that a recursive list enters.

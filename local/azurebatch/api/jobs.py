@@ -8,7 +8,7 @@ from local.azurebatch.api.views import job_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved_job
 from local.azurebatch.state.errors import conflict, lacking
-from local.azurebatch.state.records import Job
+from local.azurebatch.state.models import Job
 
 #: The service returns this id, not the job's own, after it creates or changes one.
 _LOCATION = "/jobs/job-1"

@@ -9,7 +9,7 @@ from local.azurebatch.api.odata import filter_of, selected
 from local.azurebatch.api.views import View, node_view
 from local.azurebatch.api.wire import Call, document, done
 from local.azurebatch.state.errors import conflict, not_found
-from local.azurebatch.state.records import WORKING, Node, Pool
+from local.azurebatch.state.models import WORKING, Node, Pool
 
 
 async def every(call: Call) -> web.StreamResponse:

@@ -13,8 +13,8 @@ from aiohttp import web
 from local.azurebatch.api.filters import FILTERS
 from local.azurebatch.api.wire import Call, document
 from local.azurebatch.state.errors import query
+from local.azurebatch.state.models import Record
 from local.azurebatch.state.moment import read_stamp
-from local.azurebatch.state.records import Record
 
 View = Mapping[str, Any]
 Test = Callable[[View], bool]

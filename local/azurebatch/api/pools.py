@@ -11,7 +11,7 @@ from local.azurebatch.api.odata import page, selected
 from local.azurebatch.api.views import pool_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
-from local.azurebatch.state.records import Autoscale, Pool
+from local.azurebatch.state.models import Autoscale, Pool
 
 
 async def add(call: Call) -> web.StreamResponse:

@@ -12,8 +12,8 @@ from local.azurebatch.api.views import subtask_view, task_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved
 from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
+from local.azurebatch.state.models import Job, Task
 from local.azurebatch.state.moment import etag, stamp
-from local.azurebatch.state.records import Job, Task
 
 _MOST = 100
 

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from local.azurebatch.run.node_directory import task_root
+from local.azurebatch.state.models import Job, Node, Pool, Record, Task
 from local.azurebatch.state.moment import etag, stamp
-from local.azurebatch.state.records import Job, Node, Pool, Record, Task
 
 View = dict[str, Any]
 

@@ -13,11 +13,11 @@ from aiohttp import web
 from local.azurebatch.api.views import without_secrets
 from local.azurebatch.run.conductor import Conductor
 from local.azurebatch.settings import Settings
+from local.azurebatch.state.database import Store
 from local.azurebatch.state.errors import BatchError, query
 from local.azurebatch.state.faults import Faults
+from local.azurebatch.state.models import Record
 from local.azurebatch.state.moment import etag, stamp
-from local.azurebatch.state.records import Record
-from local.azurebatch.state.store import Store
 
 #: 2024-07-01.20.0 and 2025-06-01 are current; the others are for older clients.
 VERSIONS = ("2020-03-01.11.0", "2022-01-01.15.0", "2023-05-01.17.0", "2024-07-01.20.0", "2025-06-01")

@@ -14,8 +14,8 @@ from local.azurebatch.run.environment import gang_environment, node_environment,
 from local.azurebatch.run.node_directory import NodeDirectory, directory_of
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.settings import Settings
+from local.azurebatch.state.models import Job, Node, Pool, Task
 from local.azurebatch.state.moment import duration
-from local.azurebatch.state.records import Job, Node, Pool, Task
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from local.azurebatch.run.endings import Ending, ended_by
-from local.azurebatch.state.records import Job, JobState, Task
+from local.azurebatch.state.models import Job, JobState, Task
 
 
 def moved(task: Task, state: str, now: datetime, **changes: Any) -> Task:

@@ -18,8 +18,8 @@ from local.azurebatch.run.scaler import Scaler
 from local.azurebatch.run.schedule import placements
 from local.azurebatch.run.start_task import prepare
 from local.azurebatch.settings import Settings
-from local.azurebatch.state.records import Node, Pool, Task
-from local.azurebatch.state.store import Store
+from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import Node, Pool, Task
 from local.conduct import commit, conduct, pause_after, spawn
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root

@@ -6,7 +6,7 @@ from typing import Any
 
 from local.azurebatch.run.node_directory import NodeDirectory
 from local.azurebatch.settings import Settings
-from local.azurebatch.state.records import Job, Node, Pool, Task
+from local.azurebatch.state.models import Job, Node, Pool, Task
 from local.nodes.environment import base_environment
 from local.nodes.machine import Directories
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
 from local.azurebatch.run import changes
+from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import Job, Pool, Task
 from local.azurebatch.state.moment import duration
-from local.azurebatch.state.records import Job, Pool, Task
-from local.azurebatch.state.store import Store
 
 
 class Jobs:

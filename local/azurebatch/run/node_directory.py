@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.azurebatch.state.records import Node
+from local.azurebatch.state.models import Node
 from local.nodes.machine import root
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from local.azurebatch.settings import Pace
-from local.azurebatch.state.records import Node, NodeState, Pool, Task
+from local.azurebatch.state.models import Node, NodeState, Pool, Task
 
 #: The states in which a region can preempt a spot node.
 PREEMPTIBLE: tuple[NodeState, ...] = ("idle", "running", "waitingforstarttask", "starttaskfailed")

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from local.azurebatch.autoscale.formula import read
 from local.azurebatch.autoscale.values import FormulaError, Samples, World
 from local.azurebatch.settings import MOST_NODES, Pace
+from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import Pool
 from local.azurebatch.state.moment import duration
-from local.azurebatch.state.records import Pool
-from local.azurebatch.state.store import Store
 
 #: How far samples reach back, and the time between two.
 _HISTORY, _APART = timedelta(hours=1), timedelta(seconds=30)

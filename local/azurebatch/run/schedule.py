@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from local.azurebatch.state.records import WORKING, Pool, Task
+from local.azurebatch.state.models import WORKING, Pool, Task
 
 
 def placements(

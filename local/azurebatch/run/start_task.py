@@ -12,9 +12,9 @@ from local.azurebatch.run.environment import node_environment, settings_of
 from local.azurebatch.run.node_directory import directory_of
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.settings import Settings
+from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import Node, Pool
 from local.azurebatch.state.moment import stamp
-from local.azurebatch.state.records import Node, Pool
-from local.azurebatch.state.store import Store
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
 

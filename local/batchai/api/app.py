@@ -21,10 +21,10 @@ from local.batchai.conductor import Conductor
 from local.batchai.files.files import FileService
 from local.batchai.files.outputs import PREFIX, Downloads
 from local.batchai.state import ids
+from local.batchai.state.database import Store
 from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.notices import Notices
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store
 from local.border import is_form
 from local.record_file import StoreFullError
 

@@ -16,7 +16,7 @@ from local.batchai.api.wire import Call, one
 from local.batchai.api.workspaces import refuse_while_deleting, workspace_of
 from local.batchai.state import ids
 from local.batchai.state.errors import all_of, not_found
-from local.batchai.state.records import Cluster
+from local.batchai.state.models import Cluster
 from local.batchai.state.transitions import settled
 
 

@@ -4,10 +4,10 @@ from aiohttp import web
 
 from local.batchai.conductor import Conductor
 from local.batchai.state import ids
+from local.batchai.state.database import Store
 from local.batchai.state.errors import ArmError
+from local.batchai.state.models import Cluster, Node
 from local.batchai.state.moment import stamp
-from local.batchai.state.records import Cluster, Node
-from local.batchai.state.store import Store
 
 PREFIX = "/emulator"
 

@@ -7,8 +7,8 @@ from aiohttp import web
 from local.batchai.api.operations import accepted
 from local.batchai.api.wire import Call
 from local.batchai.state import ids
-from local.batchai.state.records import Experiment, Group, Job, Resource, Workspace
-from local.batchai.state.store import Store
+from local.batchai.state.database import Store
+from local.batchai.state.models import Experiment, Group, Job, Resource, Workspace
 
 
 def delete(call: Call, resource: Resource | None) -> web.Response:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from local.batchai.state import ids
+from local.batchai.state.database import Store
 from local.batchai.state.errors import ArmError
-from local.batchai.state.records import Cluster, FileServer, Job
+from local.batchai.state.models import Cluster, FileServer, Job
 from local.batchai.state.regions import region
-from local.batchai.state.store import Store
 
 #: The documented maximum of a subscription in one region.
 MOST_CLUSTERS = 200

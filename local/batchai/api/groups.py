@@ -9,7 +9,7 @@ from local.batchai.api.deletion import delete
 from local.batchai.api.wire import Call
 from local.batchai.state import ids
 from local.batchai.state.errors import ArmError
-from local.batchai.state.records import Group
+from local.batchai.state.models import Group
 from local.batchai.state.regions import check_region
 
 

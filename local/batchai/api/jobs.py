@@ -20,7 +20,7 @@ from local.batchai.api.workspaces import experiment_of, refuse_while_deleting
 from local.batchai.files.outputs import Page, listing
 from local.batchai.state import ids
 from local.batchai.state.errors import all_of, invalid, not_found
-from local.batchai.state.records import Job
+from local.batchai.state.models import Job
 from local.nodes.containers import NO_RUNTIME
 from local.nodes.docker import answering
 

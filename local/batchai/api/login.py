@@ -8,8 +8,8 @@ from typing import Any
 from aiohttp import web
 
 from local.batchai.state import ids
+from local.batchai.state.database import Store
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store
 
 TENANT = "00000000-0000-0000-0000-00000000aaaa"
 _SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

@@ -7,7 +7,7 @@ from aiohttp import web
 from local.batchai.api.clusters import cluster_of
 from local.batchai.api.jobs import job_of
 from local.batchai.api.wire import Call
-from local.batchai.state.records import Node
+from local.batchai.state.models import Node
 
 _FIRST_PORT = 50000
 

@@ -7,11 +7,11 @@ from aiohttp import web
 
 from local.batchai.api.wire import API_VERSION, Call
 from local.batchai.state import ids
+from local.batchai.state.database import Store
 from local.batchai.state.errors import ArmError
+from local.batchai.state.models import Group, Job, Operation, Resource, Workspace
 from local.batchai.state.moment import stamp
-from local.batchai.state.records import Group, Job, Operation, Resource, Workspace
 from local.batchai.state.regions import region
-from local.batchai.state.store import Store
 
 #: Seconds that a client should wait before it asks again; 0 would make the SDK wait 30.
 _RETRY_AFTER = "1"

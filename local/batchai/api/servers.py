@@ -16,7 +16,7 @@ from local.batchai.api.wire import Call, one
 from local.batchai.api.workspaces import refuse_while_deleting, workspace_of
 from local.batchai.state import ids
 from local.batchai.state.errors import all_of, invalid, not_found
-from local.batchai.state.records import FileServer
+from local.batchai.state.models import FileServer
 
 
 async def put_file_server(call: Call) -> web.Response:

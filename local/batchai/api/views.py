@@ -9,8 +9,8 @@ from local.batchai.api.bodies import TOOLKITS
 from local.batchai.launch.layout import segment
 from local.batchai.launch.toolkits import TYPES, block_of
 from local.batchai.state import ids
+from local.batchai.state.models import Cluster, Experiment, FileServer, Job, Node, Resource, Workspace
 from local.batchai.state.moment import stamp
-from local.batchai.state.records import Cluster, Experiment, FileServer, Job, Node, Resource, Workspace
 from local.nodes.fault import Fault
 
 _SECRET = frozenset({"accountKey", "password", "adminUserPassword", "instrumentationKey"})

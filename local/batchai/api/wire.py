@@ -12,10 +12,10 @@ from local.batchai.api import views
 from local.batchai.api.shapes import Object, check
 from local.batchai.conductor import Conductor
 from local.batchai.files.outputs import Downloads
+from local.batchai.state.database import Store
 from local.batchai.state.errors import all_of, invalid
-from local.batchai.state.records import Resource
+from local.batchai.state.models import Resource
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store
 
 #: The largest number in a query, more than any query needs.
 _MOST_DIGITS = 20

@@ -9,7 +9,7 @@ from local.batchai.api.views import experiment_view, workspace_view
 from local.batchai.api.wire import Call, one
 from local.batchai.state import ids
 from local.batchai.state.errors import ArmError, invalid, not_found
-from local.batchai.state.records import Experiment, Workspace
+from local.batchai.state.models import Experiment, Workspace
 from local.batchai.state.regions import check_region, region
 
 

@@ -19,8 +19,8 @@ from confined.names import Names
 from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, segment
 from local.batchai.state.errors import ArmError, invalid
+from local.batchai.state.models import Job
 from local.batchai.state.moment import stamp
-from local.batchai.state.records import Job
 from local.batchai.state.settings import Settings
 from local.file_answer import answer_file, storage_range
 from local.names import is_name, shown

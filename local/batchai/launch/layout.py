@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from local.batchai.state import ids
-from local.batchai.state.records import Job
+from local.batchai.state.models import Job
 from local.nodes.environment import OPEN_MPI, base_environment, expand
 from local.nodes.machine import Directories, Machine
 

@@ -10,7 +10,7 @@ from typing import Any
 from local.batchai.launch.layout import node_environment, variables
 from local.batchai.launch.vault import Vault
 from local.batchai.launch.volumes import volumes
-from local.batchai.state.records import Cluster, Node
+from local.batchai.state.models import Cluster, Node
 from local.batchai.state.settings import Settings
 from local.nodes import tasks
 from local.nodes.environment import expand

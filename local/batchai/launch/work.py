@@ -8,7 +8,7 @@ from local.batchai.launch.toolkits import PROGRAMS, processes
 from local.batchai.launch.vault import Vault
 from local.batchai.launch.volumes import volumes
 from local.batchai.state import ids
-from local.batchai.state.records import Cluster, Job
+from local.batchai.state.models import Cluster, Job
 from local.batchai.state.settings import Settings
 from local.batchai.state.sizes import gpus_of
 from local.nodes.machine import Directories, Machine

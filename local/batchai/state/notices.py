@@ -13,7 +13,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from local.batchai.state.records import Job
+from local.batchai.state.models import Job
 
 if TYPE_CHECKING:
     from azure.storage.queue.aio import QueueClient

@@ -4,7 +4,7 @@ import heapq
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from local.batchai.state.records import Cluster, Job, Node, Stop
+from local.batchai.state.models import Cluster, Job, Node, Stop
 
 _RANK = {"high": 0, "normal": 1, "low": 2}
 

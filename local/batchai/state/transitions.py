@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from datetime import datetime
 
-from local.batchai.state.records import Cluster, Job, JobState, Node, NodeState, Stop
+from local.batchai.state.models import Cluster, Job, JobState, Node, NodeState, Stop
 from local.nodes.fault import Fault
 from local.nodes.work import Outcome
 

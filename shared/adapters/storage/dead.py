@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.adapters.storage import other_rows
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Range
 from shared.core.ledger.dead import DeadMessage
 
@@ -11,7 +11,7 @@ from shared.core.ledger.dead import DeadMessage
 class TableDeadMessages:
     """The port over the ledger's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ShardedTable) -> None:
         self._store = store
 
     async def keep(self, message: DeadMessage) -> None:

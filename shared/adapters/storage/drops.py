@@ -1,4 +1,4 @@
-"""The drop container and the container of answers, in blobs."""
+"""The drop container and the container of receipts, in blobs."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class _Line(NamedTuple):
 class BlobDrops:
     """The drops port. `readable` names the containers that a `specBlob` may point into."""
 
-    def __init__(self, account: Account, drops: str, answers: str, readable: Collection[str]) -> None:
+    def __init__(self, account: Account, drops: str, receipts: str, readable: Collection[str]) -> None:
         self._account = account
         self._drops = drops
-        self._answers = answers
-        self._readable = frozenset(readable) - {answers}  # an answer can never start a job
+        self._receipts = receipts
+        self._readable = frozenset(readable) - {receipts}  # a receipt can never start a job
         self._lines: dict[str, tuple[int, str]] = {}
 
     async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
@@ -67,42 +67,42 @@ class BlobDrops:
         blob = await self._read(container, name, None, limit)
         return blob.data if blob else None
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Write an answer, and create the container for the first one.
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
+        """Write a file of a receipt, and create the container for the first one.
 
-        The version of a new answer is remembered.
+        The version of a new file is remembered.
         """
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
         from azure.storage.blob import ContentSettings
 
-        blob = self._account.blobs.get_blob_client(self._answers, name)
+        blob = self._account.blobs.get_blob_client(self._receipts, name)
         settings = ContentSettings(content_type=_kind(name))
         async with storage_errors():
             for _ in range(2):
                 try:
                     properties = await blob.upload_blob(body, overwrite=replace, content_settings=settings)
                 except ResourceNotFoundError:
-                    await make_container(self._account, self._answers)
+                    await make_container(self._account, self._receipts)
                 except ResourceExistsError:
-                    return  # a later answer exists, or our own, whose acknowledgement was lost
+                    return  # a later file exists, or our own, whose acknowledgement was lost
                 else:
                     if not replace:
                         self._remember(name, (0, str(properties["etag"])))
                     return
-        raise Unavailable(f"container {self._answers} cannot be created: it is being deleted")
+        raise Unavailable(f"container {self._receipts} cannot be created: it is being deleted")
 
-    async def read_answer(self, name: str, *, limit: int) -> bytes | None:
+    async def read_receipt_file(self, name: str, *, limit: int) -> bytes | None:
         """The current content of the blob."""
-        blob = await self._read(self._answers, name, None, limit)
+        blob = await self._read(self._receipts, name, None, limit)
         return blob.data if blob else None
 
-    async def drop_answer(self, name: str) -> None:
-        """Delete an answer; a missing one is not an error."""
+    async def delete_receipt_file(self, name: str) -> None:
+        """Delete a file of a receipt; a missing one is not an error."""
         from azure.core.exceptions import ResourceNotFoundError
 
         async with storage_errors():
             try:
-                await self._account.blobs.get_blob_client(self._answers, name).delete_blob()
+                await self._account.blobs.get_blob_client(self._receipts, name).delete_blob()
             except ResourceNotFoundError:
                 return
 
@@ -135,7 +135,7 @@ class BlobDrops:
 
     async def try_write(self) -> None:
         """A block that is never committed; makes the container if it is missing."""
-        await try_blob(self._account, self._answers)
+        await try_blob(self._account, self._receipts)
 
     async def _replace_line(self, name: str, line: bytes, sequence: int, etag: str | None) -> str | None:
         """Write the line and return the new ETag; None if the blob is not in the expected version."""
@@ -143,7 +143,7 @@ class BlobDrops:
         from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
         from azure.storage.blob import ContentSettings
 
-        blob = self._account.blobs.get_blob_client(self._answers, name)
+        blob = self._account.blobs.get_blob_client(self._receipts, name)
         condition: dict[str, Any] = {"overwrite": False}
         if etag is not None:
             condition = {"overwrite": True, "etag": etag, "match_condition": MatchConditions.IfNotModified}
@@ -156,7 +156,7 @@ class BlobDrops:
                 except (ResourceExistsError, ResourceModifiedError):
                     return None
                 except ResourceNotFoundError:
-                    await make_container(self._account, self._answers)
+                    await make_container(self._account, self._receipts)
         return None
 
     async def _line(self, name: str) -> _Line | None:
@@ -164,7 +164,7 @@ class BlobDrops:
 
         async with storage_errors():
             try:
-                blob = await self._account.blobs.get_blob_client(self._answers, name).get_blob_properties()
+                blob = await self._account.blobs.get_blob_client(self._receipts, name).get_blob_properties()
             except ResourceNotFoundError:
                 return None
         text = (blob.metadata or {}).get("sequence", "")

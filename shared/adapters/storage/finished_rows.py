@@ -7,7 +7,7 @@ from datetime import datetime
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.lists import listed
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.job import Job, Stored
 from shared.core.ledger.finished_jobs import FinishedJob
@@ -19,7 +19,7 @@ _ROWS = 90
 class TableFinishedJobs:
     """The port over the ledger's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ShardedTable) -> None:
         self._store = store
         self._shards = store.shards
 

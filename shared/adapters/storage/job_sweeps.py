@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.adapters.storage import rows
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Refused, joined, split
 from shared.core.errors import Unavailable
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
@@ -28,7 +28,7 @@ _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 class TableJobSweeps:
     """The port over the ledger's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ShardedTable) -> None:
         self._store = store
 
     async def create(self, sweep: JobSweep, template: JsonObject) -> StoredSweep:

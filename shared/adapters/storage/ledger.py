@@ -17,12 +17,12 @@ from shared.adapters.storage import other_rows, rows
 from shared.adapters.storage.checks.check import check_rows
 from shared.adapters.storage.lists import listed
 from shared.adapters.storage.lists.listing import BOUNDS, Bounds, Listing
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.errors import Exists, Unreadable
 from shared.core.job import Job, Stored
+from shared.core.ledger.entries import Active, Change, DropMemo, Pause, Reported, Standing, Unfinished
 from shared.core.ledger.listing import Page, Query
-from shared.core.ledger.records import Active, Change, DropMemo, Pause, Reported, Standing, Unfinished
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
 
@@ -35,7 +35,7 @@ _REMEMBERED = 4_000
 class TableLedger:
     """The ledger port over one store."""
 
-    def __init__(self, store: Store, bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, store: ShardedTable, bounds: Bounds = BOUNDS) -> None:
         """`bounds`: of one request for a list."""
         self._store = store
         self._shards = store.shards

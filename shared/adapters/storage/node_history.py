@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, joined, split
 from shared.core.ledger.node_history import NodeHistory, Point
 
@@ -17,7 +17,7 @@ _PARTITION = "nodes"
 class TableNodeHistories:
     """The port over the ledger's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ShardedTable) -> None:
         self._store = store
         #: as this process last wrote or read them; after another process's write, our next one is refused
         self._histories: dict[str, NodeHistory] = {}

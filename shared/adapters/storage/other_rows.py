@@ -14,7 +14,7 @@ from typing import Any
 from shared.adapters.storage.rows import Entity, moment_of, text_of
 from shared.adapters.storage.table import Range, flag_at, joined, split, text_at
 from shared.core.ledger.dead import DeadMessage
-from shared.core.ledger.records import DropMemo, Pause, Reported, Silent
+from shared.core.ledger.entries import DropMemo, Pause, Reported, Silent
 from shared.core.notify.receivers import Disabled
 
 #: The partition of disabled receivers.
@@ -81,6 +81,7 @@ def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
         "Content": memo.content,
         "Started": memo.started,
         **({"Ticket": memo.ticket, "Until": text_of(memo.until)} if memo.until else {}),
+        **({"Newest": text_of(memo.newest)} if memo.newest else {}),
         **split("Etags", json.dumps(dict(memo.etags))),
     }
 
@@ -98,6 +99,7 @@ def drop_memo_of(entity: Mapping[str, Any]) -> DropMemo:
         started=flag_at(entity, "Started", default=True),
         ticket=text_at(entity, "Ticket", ""),
         until=moment_of(entity["Until"]) if entity.get("Until") else None,
+        newest=moment_of(entity["Newest"]) if entity.get("Newest") else None,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from shared.adapters.storage import other_rows, rows
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.notify.events import Notice
 from shared.core.notify.receivers import Disabled
@@ -16,7 +16,7 @@ from shared.core.notify.receivers import Disabled
 class TableOutbox:
     """The outbox port over the ledger's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ShardedTable) -> None:
         self._store = store
         self._shards = store.shards
 

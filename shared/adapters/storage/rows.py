@@ -19,9 +19,9 @@ from pydantic_core import to_json
 
 from shared.adapters.storage.table import ETAG, DueRange, Range, joined, split
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import Active, StatusLine, packed, unpacked
+from shared.core.ledger.entries import Active, StatusLine, packed, unpacked
 from shared.core.notify.events import Notice
-from shared.core.pacing.waits import WaitKind
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.relations.claim import Claim
 
 Entity = dict[str, Any]
@@ -111,6 +111,7 @@ def active_row(job: Job, shards: int) -> Entity:
         "Stage": job.line.sequence,
         "Since": text_of(job.stage.at),
         "Waits": job.waiting.text if job.waiting else "",
+        **({"Absent": absent} if (absent := job.absent_files) else {}),
         "After": " ".join(one.job for one in job.unmet),
         "Sweep": job.sweep.id if job.sweep else "",
         "Claim": job.claim.model_dump_json() if job.claim else "",
@@ -147,7 +148,8 @@ def active_of(entity: Mapping[str, Any]) -> Active:
 def _status_line(entity: Mapping[str, Any]) -> StatusLine | None:
     if not entity.get("Status"):
         return None
-    return StatusLine(entity["Status"], int(entity["Stage"]), moment_of(entity["Since"]))
+    since, absent = moment_of(entity["Since"]), entity.get("Absent", "")
+    return StatusLine(entity["Status"], int(entity["Stage"]), since, absent)
 
 
 def listing_key(job: Job) -> str:

@@ -16,7 +16,7 @@ from shared.adapters.storage.wire.block import make_container
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
 from shared.adapters.storage.wire.sas import create_blob, read_blob
 from shared.adapters.storage.wire.signing_key import LONGEST, SigningKey
-from shared.core.code.store import Snapshot
+from shared.core.code.snapshots import Snapshot
 from shared.core.errors import Unavailable
 
 #: The number of blobs on a page of the list: the most that storage puts there.

@@ -10,7 +10,7 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.teams import TableTeams
 
 
@@ -26,7 +26,7 @@ class Tables(NamedTuple):
     teams: TableTeams
 
 
-def tables(store: Store) -> Tables:
+def tables(store: ShardedTable) -> Tables:
     """All these adapters, over one store."""
     return Tables(
         TableLedger(store),

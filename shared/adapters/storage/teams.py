@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Refused, Row, joined, split
 from shared.core.cost.usage import Usage
 from shared.core.errors import Unreadable
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import StoredTeams, Teams, as_json
-from shared.core.teams.store import UnreadableTeams
+from shared.core.teams.teams_store import UnreadableTeams
 from shared.core.teams.use import Lent, TeamUse, Used
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
@@ -27,7 +27,7 @@ _CLAIM = ("nodes", "gpus", "gpu_hours", "cost", "returns")
 class TableTeams:
     """The port over the ledger's store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ShardedTable) -> None:
         self._store = store
 
     async def get(self) -> StoredTeams | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from shared.core.code.store import Snapshots
+from shared.core.code.snapshots import Snapshots
 
 
 async def digest_of(snapshots: Snapshots, blob: str) -> str:

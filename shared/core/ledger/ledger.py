@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from shared.core.job import Job, Stored
-from shared.core.ledger.listing import Page, Query
-from shared.core.ledger.records import (
+from shared.core.ledger.entries import (
     Active,
     Change,
     DropMemo,
@@ -20,6 +19,7 @@ from shared.core.ledger.records import (
     Standing,
     Unfinished,
 )
+from shared.core.ledger.listing import Page, Query
 from shared.core.notify.events import Notice
 from shared.core.notify.receivers import Disabled
 from shared.jobspec import JsonObject

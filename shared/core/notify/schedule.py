@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from shared.core.notify.waits import LONGEST, MOST, SHORTEST
+from shared.core.notify.schedule_bounds import LONGEST, MOST, SHORTEST
 from shared.core.pacing.backoff import LONGEST_RETRY_AFTER, check_jitter
 
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)

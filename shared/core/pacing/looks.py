@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from shared.core.pacing.waits import Planned
+from shared.core.pacing.wait_kinds import Planned
 
 #: Beyond this number, all are forgotten at once, which costs one look at each.
 _MOST = 20_000

@@ -38,6 +38,10 @@ class Budget(FrozenModel):
     user: int = 0
 
 
+#: The warning of a drop that names what is not part of its job.
+LEFT_OUT = "SW118"
+
+
 class Drop(FrozenModel):
     """A script's arrival in the drop container."""
 
@@ -48,6 +52,10 @@ class Drop(FrozenModel):
     files: dict[str, str]
     #: blob name → ETag that was read
     etags: dict[str, str]
+    #: the youngest Last-Modified of its files when they were frozen, by the storage's clock
+    newest: AwareDatetime | None = None
+    #: the files that came after that, in a sentence; "" if none did
+    late: str = ""
 
 
 class Target(FrozenModel):
@@ -88,6 +96,8 @@ class Entry(FrozenModel):
     note: str = ""
     #: the reason for its wait from then on; "" if none is known
     waits: str = ""
+    #: the files that came too late for it, as `Drop.late`
+    late: str = ""
 
 
 def shortened(history: tuple[Entry, ...]) -> tuple[Entry, ...]:

@@ -18,13 +18,13 @@ from shared.engines.batch.pool import Pool
 from shared.engines.batch.pools import why
 from shared.engines.batch.scaling import demand
 from shared.engines.batch.storage.access import Access
-from shared.engines.batch.storage.records import BlobRecords
+from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.batch.tasks import Listed, Tasks
 from shared.engines.batch.translation import nodes_of, observation, was_taken_back
 from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
 from shared.engines.recorded import placed
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 
 #: How far a list reaches back before the previous one: clocks differ, and lists lag.
 _OVERLAP = timedelta(minutes=5)

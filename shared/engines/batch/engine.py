@@ -20,7 +20,7 @@ from shared.engines.batch.job.request import submission
 from shared.engines.batch.job.site import site
 from shared.engines.batch.pool import Pool
 from shared.engines.batch.storage.access import Access
-from shared.engines.batch.storage.records import BlobRecords
+from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.batch.tasks import Tasks
 from shared.engines.batch.wire.client import API, BatchClient
 from shared.engines.batch.wire.sign import Key
@@ -29,7 +29,7 @@ from shared.engines.home import in_home
 from shared.engines.launch.shown import variables
 from shared.engines.proofs import Proofs
 from shared.engines.recent import Lately
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
 
 #: Seconds for which the description of a pool is recent enough.

@@ -23,12 +23,21 @@ from shared.jobspec import JobSpec, Problem
 
 #: The variable with the place of the code, and the secret with its address.
 PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
+#: The service's own directories, before a variable of the document can take their names.
+_TEMPORARY, _MOUNTS = "SLIPWAY_CODE_TEMP", "SLIPWAY_CODE_MOUNTS"
+#: Where images have their programs: a job's PATH may lead to none.
+SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: The reasons of which the node says more.
 _VAGUE = frozenset(CODELESS[code].text for code in (HOSTILE, FAILED))
 _MORE = ": stderr-job_prep.txt says more"
 #: Shell text; the words after it are the sha256, the bytes, the place, and the job's own preparation.
 _BRING = """\
-bring() {{
+bring() (
+  for name in $(compgen -e); do
+    case $name in SLIPWAY_* | PATH) ;; *) unset "$name" ;; esac
+  done 2>/dev/null
+  export PATH="{system}:$PATH"
+  export AZ_BATCHAI_JOB_TEMP="${temporary}" AZ_BATCHAI_JOB_MOUNT_ROOT="${mounts}"
   if command -v python3 >/dev/null; then
     said=$(printf '{{"address": "%s", %s}}' "${address}" {rest} | python3 -I -c {program} 2>&1)
     code=$?
@@ -60,7 +69,7 @@ bring() {{
   is_harmless || return {hostile}
   mkdir -p "${place}" && tar -xmof "$archive" -C "${place}" || return {hostile}
   rm -f "$archive" "$archive".*
-}}
+)
 is_over() {{
   local line until=${{{address}#*[?&]se=}} now
   while read -r line; do
@@ -91,7 +100,7 @@ code=$?
 """
 #: The job's own preparation cannot end like that of its code.
 _OWN = """\
-bash -c {text}
+"$BASH" -c {text}
 code=$?
 [ "$code" -lt {lowest} ] || [ "$code" -gt {highest} ] || code=1
 exit "$code\""""
@@ -102,7 +111,7 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
     properties = spec.document()["properties"]
     for kind in ("environmentVariables", "secrets"):
         for index, one in enumerate(properties.get(kind) or ()):
-            if one["name"] in (PLACE, ADDRESS):
+            if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
                 yield refused("SW109", f"/properties/{kind}/{index}/name", text, "choose another name")
 
@@ -115,7 +124,10 @@ def with_code(order: Order) -> Mapping[str, Any]:
     own = (properties.get("jobPreparation") or {}).get("commandLine") or ""
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     properties["jobPreparation"] = {"commandLine": _preparation(order.code, own)}
-    properties["environmentVariables"] = [*variables, {"name": PLACE, "value": _place(order.code.at)}]
+    ours = {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
+    ours[PLACE] = _place(order.code.at)
+    first = [{"name": name, "value": value} for name, value in ours.items()]
+    properties["environmentVariables"] = [*first, *variables]
     properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
     return {**order.document, "properties": properties}
 
@@ -130,6 +142,9 @@ def _preparation(source: CodeSource, own: str) -> str:
     return _BRING.format(
         address=ADDRESS,
         place=PLACE,
+        system=SYSTEM,
+        temporary=_TEMPORARY,
+        mounts=_MOUNTS,
         rest=shlex.quote(rest),
         program=shlex.quote(bringing_in_brief()),
         sha256=source.sha256,

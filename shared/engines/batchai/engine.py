@@ -41,7 +41,7 @@ from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.translation import observation, output_file, token_of
 from shared.engines.batchai.view import view_of
-from shared.engines.batchai.waits import ObservedJob, explained, youngest
+from shared.engines.batchai.wait_reasons import ObservedJob, explained, youngest
 from shared.engines.first_files import first_files
 from shared.engines.home import in_home
 from shared.engines.recent import Lately

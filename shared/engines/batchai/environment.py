@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from shared.core.engine import Order, Variable
+from shared.core.engine import Order, Variable, source_of
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.code import with_code
 
@@ -95,8 +95,8 @@ def _toolkit(properties: Mapping[str, Any]) -> Iterator[Variable]:
 def _own(properties: Mapping[str, Any], values: Mapping[str, str]) -> Iterator[Variable]:
     """The job's own variables, expanded; secrets are not expanded."""
     for variable in properties.get("environmentVariables") or ():
-        source = "slipway" if variable["name"].startswith("SLIPWAY_") else "job"
-        yield _expanded(variable["name"], str(variable["value"]), values, source)
+        name, value = variable["name"], str(variable["value"])
+        yield _expanded(name, value, values, source_of(name, value))
     for secret in properties.get("secrets") or ():
         reference = secret.get("valueSecretReference") or {}
         if secret.get("value") is None:

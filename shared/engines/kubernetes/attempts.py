@@ -22,7 +22,7 @@ from shared.engines.kubernetes.translation.observations import was_cancelled
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
 from shared.engines.leftovers import FORGET, remove
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 
 #: The state column of a Job that has ended.
 _END_WORDS = ("Complete", "Failed")

@@ -23,7 +23,7 @@ from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.version import NEWEST
 from shared.engines.launch.shown import variables
 from shared.engines.proofs import Proofs
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
 
 #: The run's name in paths of files, as shown to people.

@@ -15,11 +15,11 @@ from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.namespace import ENDED, Namespace
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.observations import Evidence, observation
-from shared.engines.kubernetes.translation.waits import events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.wait_reasons import events_wait, pods_wait, queue_waits
 from shared.engines.kubernetes.wire.objects import token_of
 from shared.engines.kubernetes.wire.shapes import JOB, checked
 from shared.engines.recorded import placed
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from shared.engines.launch.mounts import image_of
 from shared.engines.launch.site import Container
 
-#: Variables that belong to the node; the image has its own. A job may still set them.
+#: Variables that belong to the node; the image has its own. Those that a job sets have other names here.
 _HOSTS_OWN = ("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "LD_LIBRARY_PATH")
 
 #: With it a process starts others on the nodes themselves; only steps beside the container get it.
@@ -82,10 +82,7 @@ def docker(
     ]
     words += ["--gpus", "all"] if gpus else []
     words += ["--shm-size", str(settings["shmSize"])] if settings.get("shmSize") else []
-    set_by_job = {
-        one["name"] for kind in ("environmentVariables", "secrets") for one in properties.get(kind) or ()
-    }
-    own = "|".join((*(one for one in _HOSTS_OWN if one not in set_by_job), _AGENT_KEY))
+    own = "|".join((*_HOSTS_OWN, _AGENT_KEY))
     return Container(
         words=("bash", "-c", _ENTER.format(own=own, path=shlex.quote(path), node=node), name),
         begin=_BEGIN,

@@ -27,7 +27,7 @@ from shared.engines.launch.variables import inputs, outputs, own, secrets, syste
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
-_FILES = (*_STORES, "private", "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
+_FILES = (*_STORES, "private", "ends", "processes", "turns", "claim", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 
@@ -166,7 +166,7 @@ def _programs(site: Site) -> list[str]:
 
 
 def _names(site: Site, properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of all variables that the processes of the job get, under any launcher."""
+    """The names of the variables that Slipway sets for the processes of the job, under any launcher."""
     names = [*system(site), *inputs(properties)]
     names += [output.variable for output in outputs(site, properties)]
-    return tuple(dict.fromkeys((*names, *own(properties), *secrets(properties), "SLIPWAY_WORK")))
+    return tuple(dict.fromkeys((*names, "SLIPWAY_WORK")))

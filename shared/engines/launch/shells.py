@@ -11,15 +11,23 @@ from collections.abc import Collection
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 
+#: Becomes a process of the job, with the variables that its author chose (`node/processes.py`), which have
+#: other names until then. Words are positional: a variable of the job may have any name.
+_BECOME = (
+    'set -- "$BASH" "${!SLIPWAY_OWN_@}"; while [ $# -gt 1 ]; do '
+    'declare -x "${2#SLIPWAY_OWN_}=${!2}" 2>/dev/null; unset "$2"; set -- "$1" "${@:3}"; done; '
+    'exec -a bash "$1" -c "$SLIPWAY_COMMAND"'
+)
+
 #: The job's own command, in its working directory.
-ONE = 'cd "$SLIPWAY_WORK" && exec bash -c "$SLIPWAY_COMMAND"'
+ONE = f'cd "$SLIPWAY_WORK" || exit; {_BECOME}'
 
 #: One of several processes, with a number and files of its own.
 RANKED = (
     'cd "$SLIPWAY_WORK" || exit; export AZ_BATCHAI_TASK_INDEX="$%s"; '
     'exec >>"$AZ_BATCHAI_STDOUTERR_DIR/stdout-$AZ_BATCHAI_TASK_INDEX.txt" '
     '2>>"$AZ_BATCHAI_STDOUTERR_DIR/stderr-$AZ_BATCHAI_TASK_INDEX.txt"; '
-    'exec bash -c "$SLIPWAY_COMMAND"'
+    f"unset SLIPWAY_OWN_AZ_BATCHAI_TASK_INDEX; {_BECOME}"
 )
 
 #: The job preparation on one of several nodes, named by the scheduler's variable.
@@ -27,7 +35,7 @@ PREPARE = (
     'cd "$SLIPWAY_WORK" || exit; '
     'exec >>"$AZ_BATCHAI_STDOUTERR_DIR/stdout-job_prep-$%s.txt" '
     '2>>"$AZ_BATCHAI_STDOUTERR_DIR/stderr-job_prep-$%s.txt"; '
-    'exec bash -c "$SLIPWAY_COMMAND"'
+    f"{_BECOME}"
 )
 
 #: Makes a node's directories, and shows the mounts below the job's mount root. In /tmp, another user may have
@@ -98,7 +106,7 @@ done
 CLEANUP = 'rm -rf --one-file-system -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 #: Runs the program that brings files to a container, with its words as arguments.
-KEEP = 'exec python3 "$AZ_BATCH_TASK_WORKING_DIR/keep.py" "$0" "$@"'
+KEEP = 'exec python3 -I "$AZ_BATCH_TASK_WORKING_DIR/keep.py" "$0" "$@"'
 
 
 def quote(text: str, names: Collection[str]) -> str:

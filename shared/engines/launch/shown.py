@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.core.engine import Order, Variable
+from shared.core.engine import Order, Variable, source_of
 from shared.engines.launch import plan as launch
 from shared.engines.launch.site import Site
 
@@ -42,7 +42,7 @@ def _entries(site: Site, order: Order) -> Iterator[tuple[str, str, str]]:
     for name, _, prefix, rest in plan["outputs"]:
         yield name, f"{prefix.rstrip('/')}/{rest}", "engine"
     for name, text in plan["job"]:
-        yield name, text, "slipway" if name.startswith("SLIPWAY_") else "job"
+        yield name, text, source_of(name, text)
     for step in plan["main"][:1]:
         for name, text in step["environment"]:
             yield name, text, "engine"

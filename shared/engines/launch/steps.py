@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.engines.launch.shells import CLEANUP, KEEP, ONE, RANKED, SETUP, USAGE, quote
 from shared.engines.launch.site import Container, Site, Spread
+from shared.engines.node.processes import OWN
 
 _JOURNAL = "{SLIPWAY_LOG}"
 Step = dict[str, Any]
@@ -16,12 +17,12 @@ Step = dict[str, Any]
 
 @dataclass(frozen=True)
 class Steps:
-    """Makes the steps of one job on one site; `names` are the variables that its processes get."""
+    """Makes the steps of one job on one site; `names` are the variables that Slipway sets for them."""
 
     site: Site
     nodes: int
     names: tuple[str, ...]
-    #: those that the job's author chose: no program of ours may start with them
+    #: those that the job's author chose, which only the job's own processes get
     chosen: tuple[str, ...] = ()
 
     def on_one_node(self, command: str) -> Step:
@@ -58,8 +59,7 @@ class Steps:
     def usage(self) -> Step:
         """The step that samples the load of every node, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
-        step = self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
-        return self._without_chosen(step)
+        return self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
 
     def keeping(self, word: str, *, service: bool = False) -> list[Step]:
         """The step in which every node uploads its files to the blob container; none without one."""
@@ -67,7 +67,7 @@ class Steps:
             return []
         start: tuple[str, ...] = ("bash", "-c", KEEP, word)
         step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
-        return [self._without_chosen(step) | {"input": self.site.keep}]
+        return [step | {"input": self.site.keep}]
 
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
@@ -76,15 +76,10 @@ class Steps:
         step = self._step(
             (*self._spread_to_all(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
         )
-        return [
-            self._without_chosen(step) | {"input": json.dumps([one.document for one in self.site.volumes])}
-        ]
+        return [step | {"input": json.dumps([one.document for one in self.site.volumes])}]
 
     def code(self, program: str) -> list[Step]:
-        """The step in which every node gets the job's code; none without one.
-
-        The program leaves out what the job's author chose; in the plan these names would take much space.
-        """
+        """The step in which every node gets the job's code; none without one."""
         source = self.site.code
         if source is None:
             return []
@@ -97,13 +92,6 @@ class Steps:
         where = {"file": self.site.code_file} if self.site.code_file else {"address": source.address}
         request = {**where, "sha256": source.sha256, "bytes": source.bytes, "at": source.at}
         return [step | {"input": json.dumps(request)}]
-
-    def _without_chosen(self, step: Step) -> Step:
-        """The step without variables such as BASH_ENV and PATH, which would make it run code of the job.
-
-        It may hold what no process of the job gets, and starts outside its container.
-        """
-        return step | ({"without": list(self.chosen)} if self.chosen else {})
 
     def _mounter(self, word: str) -> tuple[str, ...]:
         text = f'SLIPWAY_NODE="${self.site.scheduler.node}" exec "$@"'
@@ -140,7 +128,8 @@ class Steps:
         if native:
             before = self._spread(self._spread_over(count, mpi=site.mpi))
         else:
-            before = self._mpirun(count, (*self.names, *more, "SLIPWAY_COMMAND"))
+            own = (f"{OWN}{name}" for name in self.chosen)
+            before = self._mpirun(count, (*self.names, *own, *more, "SLIPWAY_COMMAND"))
         return self._step((*before, *start), command, ("stdout.txt", "stderr.txt"), more, scheduler=True)
 
     def script(self, block: Mapping[str, Any], arguments: str = "commandLineArgs") -> str:
@@ -150,7 +139,8 @@ class Steps:
 
     def command(self, words: tuple[str, ...], arguments: str | None) -> str:
         """Shell text of a command. Its arguments are shell text already, by the job's author."""
-        return " ".join([*(quote(word, self.names) for word in words), arguments or ""]).rstrip()
+        known = (*self.names, *self.chosen)
+        return " ".join([*(quote(word, known) for word in words), arguments or ""]).rstrip()
 
     def node_of(self, index: int, count: int) -> int:
         """The node of a process: the nodes are filled in blocks, from the first one on."""

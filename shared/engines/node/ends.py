@@ -1,9 +1,11 @@
 """How a run ends."""
 
-from typing import Any, Dict
+from typing import Any, Dict, Iterable
 
 #: Exit codes of runs in which no command of the job gave one; the record names the reason.
 NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
+#: The most characters of what a program of ours wrote, in the message of an end.
+WORDS = 400
 
 
 class End(Exception):
@@ -18,6 +20,14 @@ class End(Exception):
         """What the record of the run says of it. `mark`: another member, which is then true."""
         fields = {"state": "ended", "reason": self.reason, "message": self.message, "final": self.final}
         return dict(fields, code=self.code, **({self._mark: True} if self._mark else {}))
+
+
+def with_words(message: str, errors: str, secrets: Iterable[str] = ()) -> str:
+    """The message, with the last line that a program of ours wrote to its standard error, if there is one."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        errors = errors.replace(secret, "***")
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    return f"{message}: {lines[-1][:WORDS]}" if lines else message
 
 
 def asked_end() -> End:

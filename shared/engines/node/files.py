@@ -15,6 +15,8 @@ from typing import BinaryIO, Dict
 PRIVATE = 0o700
 #: The most bytes of a record that are read; real ones have some hundred.
 _LARGEST = 1 << 20
+#: The most bytes of a journal that are read for the reason of a failure.
+_END = 16 << 10
 #: Follows no link, and waits for no pipe.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK
 #: The errors of a file system without hard links, and the remedy for the person who chose it.
@@ -43,6 +45,16 @@ def load(path: Path) -> bytes:
     """Read a file, up to a size that none of ours has. Raises Displaced, and OSError."""
     with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
         return file.read(_LARGEST)
+
+
+def load_end(path: Path) -> str:
+    """The end of a journal; "" if it cannot be read."""
+    try:
+        with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _END))
+            return file.read(_END).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def write(path: Path, text: bytes, only_new: bool = False) -> None:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End
-from shared.engines.node.files import PRIVATE
+from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End, with_words
+from shared.engines.node.files import PRIVATE, load_end
 from shared.engines.node.processes import Failed, run_all
 
 #: The file in which a node's program explains why it could not mount, and how many bytes of it are kept.
@@ -50,14 +50,18 @@ def bring_code(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], No
     Raises End; an address that is no longer valid costs no retry, as another attempt gets a new one.
     """
     temporary = Path(env["SLIPWAY_TEMP"])
-    chosen = [name for name, _ in plan["job"]] + list(plan["secrets"])
     try:
-        run_all([dict(step, without=chosen) for step in plan.get("code", [])], [], env, temporary, check)
+        run_all(plan.get("code", []), [], env, temporary, check)
     except Failed:
         check()
         text = (temporary / CODE_REASONS).read_text(errors="replace")
         parts = (line.partition(": ") for line in text.splitlines())
         word, reason = next(((one, rest) for one, _, rest in parts if one in CODE_ENDS), ("failed", ""))
-        reason = reason[:LONGEST] or "its code could not be brought to a node"
+        reason = reason[:LONGEST] or with_words("its code could not be brought to a node", text)
         code, kind, mark = CODE_ENDS[word]
         raise End(code, kind, reason, mark=mark) from None
+
+
+def why_not_ready(message: str, journal: Path, plan: Dict[str, Any]) -> str:
+    """The message of a run whose nodes could not be made ready, with the last words of the journal."""
+    return with_words(message, load_end(journal), plan["secrets"].values())

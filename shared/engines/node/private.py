@@ -30,7 +30,7 @@ def take(names: Tuple[str, ...]) -> Dict[str, str]:
         descriptor = holding(json.dumps(values))
         os.set_inheritable(descriptor, True)
         os.environ[HELD] = str(descriptor)
-        os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very program
+        os.execv(sys.executable, [sys.executable, "-I", *sys.argv])  # noqa: S606 - this very program
     close_memory()
     with os.fdopen(int(os.environ.pop(HELD)), "rb") as file:
         return dict(json.loads(file.read().decode()))

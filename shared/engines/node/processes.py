@@ -7,13 +7,19 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Dict, List, Tuple
+from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple
 
+from shared.engines.node.ends import with_words
 from shared.engines.node.files import expand, open_end
 from shared.engines.node.private import opened
 
 #: Seconds: between two checks, and between SIGTERM and SIGKILL.
 LOOK_EVERY, GRACE = 0.1, 10.0
+#: What the author of a job chose has these names up to the job's own process, where a shell renames it
+#: (`shells.py`): no program of ours starts with a PATH, a PYTHONPATH or a directory of the job's.
+OWN = "SLIPWAY_OWN_"
+#: Variables that set an MPI, for which `mpirun` looks before it starts a process of the job.
+MPI = ("OMPI_", "OPAL_", "PRTE_", "PMIX_", "UCX_")
 _PLACE = re.compile(r"\{([A-Z0-9_]+)\}")
 
 
@@ -31,15 +37,34 @@ def words(argv: List[str], env: Dict[str, str]) -> List[str]:
     return [_PLACE.sub(lambda match: env.get(match.group(1), match.group(0)), word) for word in argv]
 
 
+def chosen(plan: Dict[str, Any], env: Dict[str, str]) -> Dict[str, str]:
+    """The variables that the job's author chose: a value may use those before it, a secret's is as it is."""
+    own: Dict[str, str] = {}
+    for name, text in plan["job"]:
+        own[name] = expand(text, {**env, **own})
+    return {**own, **plan["secrets"]}
+
+
+def printed(argv: List[str], message: str) -> str:
+    """What a command of the scheduler prints. Raises OSError, with the message and its last words."""
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    text, errors = process.communicate()
+    if process.returncode:
+        raise OSError(with_words(message, errors.decode(errors="replace")))
+    return text.decode()
+
+
 def run_all(
     steps: List[Dict[str, Any]],
     beside: List[Dict[str, Any]],
     env: Dict[str, str],
     directory: Path,
     check: Callable[[], None],
+    own: Optional[Dict[str, str]] = None,
 ) -> None:
     """Run the steps until all but the services have ended; `check` is called meanwhile, and may raise.
 
+    `own`: the variables that the job's author chose, if the steps start processes of the job.
     Raises Failed for the first that fails, FileNotFoundError for a missing program, Displaced if one of their
     files cannot be a file. The steps `beside` end with them; whether those start, and how they end, does not
     matter. After any error, no process is left.
@@ -48,7 +73,7 @@ def run_all(
     others: List[subprocess.Popen[bytes]] = []
     try:
         for step in steps:
-            running.append((step["service"], _start(step, env, directory)))
+            running.append((step["service"], _start(step, env, directory, own)))
         for step in beside:
             with suppress(OSError):
                 others.append(_start(step, env, directory))
@@ -66,18 +91,17 @@ def run_all(
         _stop([process for _, process in running] + others)
 
 
-def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subprocess.Popen[bytes]":
+def _start(
+    step: Dict[str, Any], env: Dict[str, str], directory: Path, own: Optional[Dict[str, str]] = None
+) -> "subprocess.Popen[bytes]":
     values = dict(env)
-    for name in step.get("without", ()):
-        values.pop(name, None)
-        if name in os.environ:  # where the job only changed it, such as PATH
-            values[name] = os.environ[name]
     for name, text in step["environment"]:
         values[name] = expand(text, values)
     values.update(step["literal"])
+    values.update(_disguised(own or {}, values, [name for name, _ in step["environment"]]))
     out, err = words(step["files"], values)
-    own = step.get("input", "")  # what only this step may know, and not the processes beside it
-    with open_end(directory / out) as stdout, _errors(directory, err) as stderr, opened(own) as stdin:
+    private = step.get("input", "")  # what only this step may know, and not the processes beside it
+    with open_end(directory / out) as stdout, _errors(directory, err) as stderr, opened(private) as stdin:
         return subprocess.Popen(
             words(step["argv"], values),
             env=values,
@@ -87,6 +111,17 @@ def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subpr
             stderr=stderr,
             start_new_session=True,
         )
+
+
+def _disguised(own: Dict[str, str], values: Dict[str, str], of_step: List[str]) -> Dict[str, str]:
+    """The job's own variables, as they travel. Those of the step stand, and so do Slipway's own."""
+    disguised = {}
+    for name, value in own.items():
+        stands = name in values and (name in of_step or name.startswith("SLIPWAY_"))
+        disguised[OWN + name] = values[name] if stands else value
+        if name.startswith(MPI) and name not in values:
+            disguised[name] = value
+    return disguised
 
 
 def _errors(directory: Path, name: str) -> BinaryIO:

@@ -20,9 +20,9 @@ from shared.engines.node.blobs import store_of
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
-from shared.engines.node.mounting import bring_code, mount
+from shared.engines.node.mounting import bring_code, mount, why_not_ready
 from shared.engines.node.private import close_output, take
-from shared.engines.node.processes import Failed, run_all, words
+from shared.engines.node.processes import Failed, chosen, printed, run_all, words
 from shared.engines.node.uploads import bring, only_here
 
 #: The exit code of a killed process, also if a shell or a launcher reports it; and the usual cause.
@@ -41,6 +41,7 @@ class Run:
         self._until, self._looked = time.time() + plan["seconds"], time.time()
         self._started = stamp()
         self._env: Dict[str, str] = dict(os.environ)
+        self._own: Dict[str, str] = {}
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
         self._links: List[List[str]] = []
@@ -99,7 +100,7 @@ class Run:
         self._look_for_programs()
         self._wait_for_scheduler()
         env = self._env
-        self._hosts = subprocess.check_output(self._plan["hosts"]).decode().split()
+        self._hosts = printed(self._plan["hosts"], "The nodes of the job cannot be listed").split()
         for name in self._plan["hidden"]:
             env.pop(name, None)
         env.update((f"SLIPWAY_HOST_{number}", host) for number, host in enumerate(self._hosts))
@@ -112,10 +113,9 @@ class Run:
         path = os.environ.get("PATH", "").strip(":")
         for name in self._plan["programs"]:
             if shutil.which(name) is None:
-                text = "There is no {} in {} on {}. An operator has to set `path` of the cluster"
-                raise End(
-                    NO_PROGRAM, "unsupported", text.format(name, path or "an empty PATH", os.uname()[1])
-                )
+                place = f"{path or 'an empty PATH'} on {os.uname()[1]}"
+                text = f"There is no {name} in {place}. An operator has to set `path` of the cluster"
+                raise End(NO_PROGRAM, "unsupported", text)
 
     def _make_environment(self) -> None:
         """Set the variables in order, as each may use those before it, and make the directories."""
@@ -140,11 +140,8 @@ class Run:
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
-        ours = {name: env[name] for name in env if name.startswith("SLIPWAY_")}  # by these we remove files
-        for name, text in self._plan["job"]:
-            env[name] = expand(text, env)
-        env.update({**self._plan["secrets"], **ours})
         env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to, _ in self._links)
+        self._own = chosen(self._plan, env)
 
     def _shared(self, path: str) -> str:
         """A path that all nodes have, also after the job: not through the mounts of this run."""
@@ -159,9 +156,12 @@ class Run:
         steps, beside = self._plan[name], self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
             self._wait_for_scheduler()
+        directory, own = Path(self._directories["stdouterr"]), {} if name == "setup" else self._own
         try:
-            run_all(steps, beside, self._env, Path(self._directories["stdouterr"]), self._check_outside)
+            run_all(steps, beside, self._env, directory, self._check_outside, own)
         except Failed as failed:
+            if name == "setup":
+                message = why_not_ready(message, directory / self._env["SLIPWAY_LOG"], self._plan)
             # A command of the job that ended by itself, before the signal came, has its own code.
             if self._is_signalled and (code or failed.by_signal):
                 raise asked_end() from None

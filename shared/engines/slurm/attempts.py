@@ -20,7 +20,7 @@ from shared.core.engine import Observation, Order
 from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.job import JobState, Target
 from shared.engines.alone import alone
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Sightings, Verdict, judge
 from shared.engines.slurm.ended.leftovers import Leftovers

@@ -18,7 +18,7 @@ from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.launch.shown import variables
 from shared.engines.proofs import Proofs
 from shared.engines.recent import Lately
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.cluster import SlurmCluster

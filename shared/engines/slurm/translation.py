@@ -10,7 +10,7 @@ from shared.core.engine import Observation
 from shared.core.errors import Busy
 from shared.core.job import JobState, Reason
 from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
-from shared.engines.slurm.waits import waits_for
+from shared.engines.slurm.wait_reasons import waits_for
 from shared.engines.slurm.wire.dialect import Copy
 
 _S, _R = JobState, Reason

@@ -41,6 +41,8 @@ async def with_code(ports: Ports, candidate: Candidate) -> Request:
     at = f"{request.envelope_at}/code"
     if candidate.drop is not None:
         return _plus(request, refused("SW116", at, "a dropped folder brings its own code", "remove code"))
+    if named.sha256 is None:  # a folder, which its door has looked up
+        return request
     scope, most = scope_of(candidate.who), ports.policy.code_mib
     code = Code(scope=scope, sha256=named.sha256, bytes=0, files=named.files, at=named.at)
     stored = await ports.snapshots.find(code.blob)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from shared.core.code.record import WORK
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
@@ -67,8 +68,12 @@ async def draft_again(ports: Ports, candidate: Candidate, *, live: bool = True) 
 
 def _frozen(ports: Ports, request: Request, prepared: Prepared) -> Prepared:
     """What is recorded of a drop with code: it was judged with the mount in whose place the code is."""
-    if prepared.document is None or request.code is None or request.code.origin != "drop":
+    if prepared.document is None or request.code is None or request.code.origin == "upload":
         return prepared
+    if request.code.origin == "folder":
+        place = "in the working directory" if request.code.at == WORK else f"at {request.code.at}"
+        note = f"code: the files of the folder are {place}, as they were accepted"
+        return replace(prepared, notes=(*prepared.notes, note))
     document = without_drop_mount(prepared.document, ports.policy.completion)
     at = f"code: the files of the drop are at {request.code.at}, as they were accepted"
     notes = tuple(at if note.startswith(MOUNTED) else note for note in prepared.notes)

@@ -9,14 +9,16 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from shared.core.each import each
-from shared.core.ports import IN_ARCHIVE, Blob, Drops, Ports
+from shared.core.ports import IN_ARCHIVE, Blob, BlobPage, Drops, Ports
 from shared.core.refusals import refused
 from shared.intake.drops.folder import JOB_FILE, PAGES_BELOW, ignored, parent
+from shared.intake.drops.left_out import Others
 from shared.intake.drops.plan import Plans
-from shared.jobspec import quote
+from shared.jobspec import Problem, quote
 
 _DIGITS = 64
-_EVER = datetime.min.replace(tzinfo=UTC)
+#: Earlier than any file.
+EVER = datetime.min.replace(tzinfo=UTC)
 #: How many files a warning names.
 _NAMED = 3
 #: Requests, and files below a folder, after which a list of a folder with many folders below ends.
@@ -34,10 +36,19 @@ async def walk(drops: Drops, prefix: str, *, deep: bool = True) -> AsyncIterator
 
 
 class Files(NamedTuple):
-    """The files of a drop directly in a folder, in order of names; whether there are folders below it."""
+    """The files of a drop directly in a folder, in order of names, and the folders directly below it.
+
+    `ignored`: the files and folders there that belong to no drop.
+    """
 
     blobs: list[Blob]
-    deeper: bool
+    folders: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def deeper(self) -> bool:
+        """Whether there are folders below it."""
+        return bool(self.folders)
 
 
 async def files_in(ports: Ports, folder: str) -> Files | None:
@@ -45,15 +56,23 @@ async def files_in(ports: Ports, folder: str) -> Files | None:
 
     `folder` ends with a slash or is empty.
     """
-    files, deeper, after, more = list[Blob](), False, "", True
+    files, folders, others, after, more = list[Blob](), list[str](), list[str](), "", True
     while more:
         page = await ports.drops.page(folder, deep=False, after=after)
         files += [blob for blob in page.blobs if not ignored(blob.name)]
-        deeper = deeper or any(not ignored(f"{one}x") for one in page.folders)
+        folders += [one for one in page.folders if not ignored(f"{one}x")]
+        if len(others) <= ports.policy.max_files:
+            others += _ignored(page)
         if len(files) > ports.policy.max_files:
             return None
         after, more = page.next, bool(page.next)
-    return Files(sorted(files, key=lambda blob: blob.name), deeper)
+    return Files(sorted(files, key=lambda blob: blob.name), tuple(folders), tuple(others))
+
+
+def _ignored(page: BlobPage) -> list[str]:
+    """The files and folders of a page that belong to no drop."""
+    folders = [one for one in page.folders if ignored(f"{one}x")]
+    return [*folders, *(blob.name for blob in page.blobs if ignored(blob.name))]
 
 
 def too_many(ports: Ports) -> str:
@@ -69,7 +88,7 @@ class Contents:
     """What is remembered of the files directly in a folder: how many, the youngest, and their digest."""
 
     number: int = 0
-    newest: datetime = _EVER
+    newest: datetime = EVER
     _sum: int = 0
 
     def add(self, blob: Blob) -> None:
@@ -94,21 +113,26 @@ def contents_of(files: Sequence[Blob]) -> Contents:
 
 def with_cold(plans: Plans, files: Sequence[Blob]) -> Plans:
     """The same plans; each run says which of the files its job cannot read."""
-    cold = [blob for blob in files if blob.archived]
-    if not cold:
+    if (warning := warning_of_cold(files)) is None:
         return plans
-    warning = refused("SW114", "", _message([quote(blob.name, 200) for blob in cold]))
     return replace(plans, runs=tuple(replace(one, problems=(*one.problems, warning)) for one in plans.runs))
+
+
+def warning_of_cold(files: Sequence[Blob]) -> Problem | None:
+    """The problem that names the files that nothing can read; None if there are none."""
+    names = [quote(blob.name, 200) for blob in files if blob.archived]
+    return refused("SW114", "", _message(names)) if names else None
 
 
 class Whole(NamedTuple):
     """The files of a folder, and of the folders below it that are not drops of their own.
 
-    `cut`: there may be more, which were not listed.
+    `cut`: there may be more, which were not listed. `others`: what else lies there.
     """
 
     blobs: list[Blob]
     cut: bool = False
+    others: Others = Others()
 
 
 async def all_files(drops: Drops, folder: str, files: Files) -> Whole:
@@ -118,25 +142,34 @@ async def all_files(drops: Drops, folder: str, files: Files) -> Whole:
     explained.
     """
     if not folder or not files.deeper:  # at the top they are drops of their own
-        return Whole(files.blobs)
-    below, own, after = list[Blob](), list[str](), ""
+        return Whole(files.blobs, others=Others(files.ignored, files.folders))
+    below, own, others, after = list[Blob](), list[str](), [*files.ignored], ""
     for _ in range(PAGES_BELOW):
         page = await drops.page(folder, after=after)
         blobs = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
-        own += [parent(blob.name) for blob in blobs if blob.name.endswith(f"/{JOB_FILE}")]
+        own += [parent(blob.name) for blob in blobs if _begins_a_drop(blob)]
         below += [blob for blob in blobs if not ignored(blob.name)]
+        others += [blob.name for blob in blobs if ignored(blob.name)]
         if not (after := page.next):
             break
     by_folder = await _by_folder(drops, folder) if after else None
-    if by_folder is None:
-        by_folder = [blob for blob in below if not blob.name.startswith(tuple(own))]
-        return Whole([*files.blobs, *by_folder], cut=bool(after))
-    return Whole([*files.blobs, *by_folder])
+    if by_folder is not None:
+        apart = Others((*files.ignored, *by_folder.others.ignored), by_folder.others.drops)
+        return Whole([*files.blobs, *by_folder.blobs], others=apart)
+    drops_below = tuple(own)
+    apart = Others(tuple(one for one in others if not one.startswith(drops_below)), drops_below)
+    within = [blob for blob in below if not blob.name.startswith(drops_below)]
+    return Whole([*files.blobs, *within], cut=bool(after), others=apart)
 
 
-async def _by_folder(drops: Drops, top: str) -> list[Blob] | None:
+def _begins_a_drop(blob: Blob) -> bool:
+    return blob.name.endswith(f"/{JOB_FILE}") and not ignored(blob.name)
+
+
+async def _by_folder(drops: Drops, top: str) -> Whole | None:
     """Those below, asked for folder by folder, so that no other drop is listed; None if they are too many."""
     below, folders, requests = list[Blob](), [top], 0
+    others, own = list[str](), list[str]()
     while folders:
         at, after, more = folders.pop(), "", True
         while more:
@@ -145,12 +178,14 @@ async def _by_folder(drops: Drops, top: str) -> list[Blob] | None:
             page = await drops.page(at, deep=False, after=after)
             if at != top:
                 below += [blob for blob in page.blobs if not ignored(blob.name)]
+                others += _ignored(page)
             inner = [one for one in page.folders if not ignored(f"{one}x")]
             jobs = await each(inner, lambda one: drops.find(f"{one}{JOB_FILE}"))
-            folders += [one for one, job in zip(inner, jobs, strict=True) if job is None]
+            for one, job in zip(inner, jobs, strict=True):
+                (folders if job is None else own).append(one)
             requests += 1 + len(inner)
             after, more = page.next, bool(page.next)
-    return below
+    return Whole(below, others=Others(tuple(others), tuple(own)))
 
 
 def _message(names: Sequence[str]) -> str:

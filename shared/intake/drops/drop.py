@@ -6,33 +6,29 @@ join it. Files may arrive in any order.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.core.each import each
-from shared.core.job import JobState
-from shared.core.ledger.records import DropMemo
-from shared.core.pacing.waits import WaitKind
+from shared.core.job import Job, JobState
+from shared.core.ledger.entries import DropMemo
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
-from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
-from shared.intake.desk.draft import draft_of
-from shared.intake.desk.fetch import with_document
-from shared.intake.drops.contents import Whole, all_files, contents_of, files_in, too_many, with_cold
+from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
+from shared.intake.drops.explained import answer_explained, with_its_document
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
+from shared.intake.drops.late import folder_that_lacks, note_frozen, say_late
 from shared.intake.drops.needed_files import folder_that_awaits
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
-from shared.intake.explanation.explain import explain
-from shared.intake.explanation.explain_text import markdown
-from shared.jobspec import JsonObject
+from shared.intake.receipt_path import receipt_path
 
 log = logging.getLogger(__name__)
 #: How many runs of a folder are accepted at once: each holds the files of its folder.
@@ -45,16 +41,8 @@ class FolderResult:
 
     accepted: tuple[Accepted, ...] = ()
     waits: str = ""
-    #: folders of `runs` with an answer to a drop that is only explained
+    #: folders of `runs` with the explanation of a drop that does not run
     explained: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Explanations:
-    """An explanation of each run of a folder, or what the folder waits for."""
-
-    bodies: tuple[JsonObject, ...] = ()
-    waits: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +59,8 @@ async def file_arrived(ports: Ports, name: str) -> FolderResult:
     folder, run = parent(name), await run_of(ports, name)
     if run is None and (awaiting := folder_that_awaits(ports, name)) is not None:
         folder, run = awaiting, f"{awaiting}|"
+    if run is None and (lacking := await folder_that_lacks(ports, name)) is not None:
+        return await look_at_folder(ports, lacking)
     if run is None or await is_ordered(ports, folder):
         return FolderResult()
     accepted = await _accepted_before(ports, name, run)
@@ -105,18 +95,18 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     if not folder_plans.runs:
         return FolderResult(waits=folder_plans.waits)
     whole = await all_files(ports.drops, folder, files)
-    files_of_runs = (blob for plan in folder_plans.runs for blob in (*plan.files, *plan.rivals))
-    newest = max(blob.modified for blob in (*files_of_runs, *whole.blobs))
+    freezer = Freezer(ports, whole, folder_plans.runs)
+    newest = freezer.newest
     longest = ports.policy.longest(WaitKind.SETTLE)
     wait = newest + longest - ports.clock()
     # By our clock the file may come from the future: then the delay of its look shows that it is quiet.
     if wait > timedelta() and not (wait > longest and has_waited(ports, folder, newest)):
         await order(ports, folder, newest, min(wait, longest).total_seconds())
         return settles
-    folder_plans, freezer = with_cold(folder_plans, whole.blobs), Freezer(ports, whole)
+    folder_plans = with_cold(folder_plans, whole.blobs)
     ended = await each(
         folder_plans.runs,
-        lambda plan: _answer(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
+        lambda plan: _explain(ports, plan, freezer) if plan.explains else _accept(ports, plan, freezer, door),
         at_once=_AT_ONCE,
     )
     results = [one for one in ended if one is not None]
@@ -126,19 +116,6 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         tuple(one.accepted for one in results if one.accepted is not None),
         explained=tuple(one.explained for one in results if one.explained),
     )
-
-
-async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanations:
-    """Explain each run of a folder. Writes nothing."""
-    files = await files_in(ports, folder)
-    if files is None:
-        return Explanations(waits=too_many(ports))
-    folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
-    whole = await all_files(ports.drops, folder, files) if folder_plans.runs else Whole([])
-    freezer = Freezer(ports, whole)
-    runs = with_cold(folder_plans, whole.blobs).runs
-    explained = [await _explained(ports, plan, freezer, live=live) for plan in runs]
-    return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 
 
 async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None:
@@ -153,30 +130,12 @@ async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None
     return Accepted(stored.job, created=False) if stored is not None else None
 
 
-async def _answer(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
+async def _explain(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
     """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
-    body = await _explained(ports, plan, freezer, live=True)
-    if body is None:
+    path = await answer_explained(ports, plan, freezer)
+    if path is None:
         return None
-    path = answer_path(plan.folder, body["job"]["name"])
-    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-    await ports.drops.put_answer(f"{path}/explain.json", text.encode(), replace=True)
-    await ports.drops.put_answer(f"{path}/explain.md", markdown(body).encode(), replace=True)
-    log.info("explained %s", path)
     return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=path)
-
-
-async def _explained(ports: Ports, plan: Plan, freezer: Freezer, *, live: bool) -> JsonObject | None:
-    memo = await ports.ledger.drop_memo(plan.path) if live else None
-    candidate = await candidate_of_drop(ports, plan, "drop", memo)
-    if candidate is None:
-        return None
-    if not live:  # the folder stands for the container, from which the rest is looked up
-        candidate = replace(candidate, request=await with_document(ports, candidate))
-    else:
-        candidate = await _with_its_document(ports, candidate)
-    candidate = freezer.foreseen(plan, candidate)
-    return await explain(ports, await draft_of(ports, candidate, live=live), live=live)
 
 
 async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Result | None:
@@ -188,7 +147,8 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     if memo is not None and memo.job_id and _unchanged(memo, plan, freezer):
         stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
-            return _Result(memo, Accepted(stored.job, created=False))
+            current = await _with_late(ports, memo, stored.job, freezer)
+            return _Result(current, Accepted(stored.job, created=False))
     async with ports.joint.few:
         candidate = await _frozen(ports, plan, freezer, door, memo)
     if candidate is None:
@@ -197,9 +157,19 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     job = accepted.job
     started = job.state is not JobState.REJECTED
     etags = candidate.drop.etags if candidate.drop else plan.etags
-    return _Result(
-        DropMemo(plan.path, etags, job.id, job.generation, folder=plan.folder, started=started), accepted
-    )
+    fresh = DropMemo(plan.path, etags, job.id, job.generation, folder=plan.folder, started=started)
+    return _Result(await _with_late(ports, fresh, job, freezer), accepted)
+
+
+async def _with_late(ports: Ports, memo: DropMemo, job: Job, freezer: Freezer) -> DropMemo:
+    """The memo with how young its files are, once STATUS names those that its job does not have."""
+    if not await say_late(ports, job, freezer.helpers):
+        return memo
+    if job.code is not None and not job.state.terminal:
+        note_frozen(ports, memo.folder, freezer.newest)
+    if memo.newest == freezer.newest:
+        return memo
+    return replace(memo, newest=freezer.newest, content="")  # so that it is remembered
 
 
 async def _frozen(
@@ -209,16 +179,7 @@ async def _frozen(
     candidate = await candidate_of_drop(ports, plan, door, memo, contents)
     if candidate is None:
         return None
-    return await freezer.freeze(plan, await _with_its_document(ports, candidate), contents)
-
-
-async def _with_its_document(ports: Ports, candidate: Candidate) -> Candidate:
-    """The candidate with the document of its `specBlob`, which may mount what it runs itself.
-
-    Without one that can be read it stays as it is: the desk looks again, and says why.
-    """
-    request = await with_document(ports, candidate)
-    return candidate if request.document is None else replace(candidate, request=request)
+    return await freezer.freeze(plan, await with_its_document(ports, candidate), contents)
 
 
 def _unchanged(memo: DropMemo, plan: Plan, freezer: Freezer) -> bool:
@@ -245,5 +206,5 @@ async def no_longer_waiting(ports: Ports, folder: str) -> None:
     """Delete the note that said what the folder waits for."""
     waiting = await ports.ledger.drop_memo(waiting_path(folder))
     if waiting is not None and waiting.waiting:
-        await ports.drops.drop_answer(answer_path(folder, "waiting.json"))
+        await ports.drops.delete_receipt_file(receipt_path(folder, "waiting.json"))
         await ports.ledger.remember(replace(waiting, waiting=False))

@@ -10,7 +10,7 @@ from typing import Any
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop
-from shared.core.ledger.records import DropMemo
+from shared.core.ledger.entries import DropMemo
 from shared.core.messages import digest
 from shared.core.policy import Policy
 from shared.core.ports import Blob, Ports

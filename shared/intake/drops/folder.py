@@ -11,6 +11,7 @@ from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
+from shared.intake.drops.left_out import is_left_over
 from shared.intake.drops.needed_files import what_it_needs
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
@@ -81,10 +82,6 @@ def waiting_path(folder: str) -> str:
     return f"{folder}|waiting"
 
 
-#: Parts of a path that no hidden file has as its name.
-_CLIMBS = (".", "..")
-
-
 def ignored(name: str) -> bool:
     """Whether a blob belongs to no drop."""
     return _is_left_over(name) or bool(name_flaw(name))
@@ -97,8 +94,7 @@ def unusable(name: str) -> bool:
 
 def _is_left_over(name: str) -> bool:
     """Whether this is a leftover of Python or an editor, or a hidden file."""
-    parts = name.split("/")
-    return any(part == "__pycache__" or (part.startswith(".") and part not in _CLIMBS) for part in parts)
+    return any(map(is_left_over, name.split("/")))
 
 
 def parent(name: str) -> str:

@@ -7,9 +7,10 @@ their own. A job file that mounts the container of drops itself runs what lies t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
+from types import MappingProxyType
 from typing import NamedTuple
 
 from shared.core.code.record import Code
@@ -17,11 +18,13 @@ from shared.core.each import each
 from shared.core.errors import Misuse
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
+from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import Candidate
-from shared.intake.drops.contents import Whole, contents_of
+from shared.intake.drops.contents import EVER, Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.intake.drops.left_out import left_out
 from shared.intake.drops.plan import Plan
-from shared.jobspec import DROP_MOUNT, Problem, has_errors, level_flaw, mounts_drops, quote
+from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
 from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
 
 #: The most files of a drop, each of which costs a request, and their bytes.
@@ -29,7 +32,7 @@ MOST_FILES, MOST_BYTES = 500, 64 << 20
 #: Bytes of a path below the mount root: a node's 4,096, less those of the root.
 _LONGEST_PATH = 4_000
 #: The folder of these archives, which no caller can name.
-_SCOPE = "drops"
+SCOPE = "drops"
 #: How many files a refusal names.
 _NAMED = 3
 _REQUEST = (JOB_FILE, ENVELOPE_FILE)
@@ -40,24 +43,26 @@ class FilesOfRun(NamedTuple):
 
     at: str
     files: Mapping[str, Blob]
+    #: the names of files that have that of a folder: storage has both, and a disk does not
+    beside: tuple[str, ...] = ()
 
 
 def _files_of(plan: Plan, files: Whole) -> FilesOfRun:
     """What a run brings: its folder, and at their paths the scripts that it names elsewhere."""
-    request = {f"{plan.folder}{name}" for name in _REQUEST}
     elsewhere = [blob for blob in plan.scripts if not blob.name.startswith(plan.folder)]
-    blobs = {
-        blob.name: blob
-        for blob in (*files.blobs, *elsewhere)
-        if not blob.archived and blob.name not in request
-    }
-    # Storage has a file beside a folder of the same name; a disk does not.
-    folders = {above for name in blobs for above in _folders_above(name)}
-    blobs = {name: blob for name, blob in blobs.items() if name not in folders}
     if elsewhere or not plan.folder:
-        return FilesOfRun(DROP_MOUNT, blobs)
-    short = {name[len(plan.folder) :]: blob for name, blob in blobs.items()}
-    return FilesOfRun(f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", short)
+        return files_of_folder(plan.folder, [*files.blobs, *elsewhere], DROP_MOUNT, "")
+    return files_of_folder(plan.folder, files.blobs, f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", plan.folder)
+
+
+def files_of_folder(folder: str, files: Sequence[Blob], at: str, top: str) -> FilesOfRun:
+    """The files of a folder and others, without its request; their names in the archive are below `top`."""
+    request = {f"{folder}{name}" for name in _REQUEST}
+    blobs = {blob.name: blob for blob in files if not blob.archived and blob.name not in request}
+    folders = {above for name in blobs for above in _folders_above(name)}
+    beside = tuple(name.removeprefix(folder) for name in blobs if name in folders)
+    named = {name[len(top) :]: blob for name, blob in blobs.items() if name not in folders}
+    return FilesOfRun(at, named, beside)
 
 
 def _folders_above(name: str) -> list[str]:
@@ -65,26 +70,43 @@ def _folders_above(name: str) -> list[str]:
     return ["/".join(levels[:end]) for end in range(1, len(levels))]
 
 
+def flaw_of(plan: Plan, files: Whole) -> Problem | None:
+    """Why the files of a run cannot be frozen, if they cannot: they are too many, or have too long a path."""
+    place, own, _ = _files_of(plan, files)
+    return refusal_of(place, own, cut=files.cut)
+
+
 class Freezer:
     """The files of one folder, as they were listed; runs that bring the same are frozen once."""
 
-    def __init__(self, ports: Ports, files: Whole) -> None:
+    def __init__(self, ports: Ports, files: Whole, runs: Sequence[Plan]) -> None:
         self._ports, self._files = ports, files
+        listed = {blob.name: blob for one in runs for blob in (*one.files, *one.rivals)}
+        listed |= {blob.name: blob for blob in files.blobs}
+        #: the youngest Last-Modified of all that concerns the runs
+        self.newest = max((blob.modified for blob in listed.values()), default=EVER)
+        of_runs = {blob.name for one in runs for blob in one.own_files}
+        #: the files whose change starts no other run
+        self.helpers = [blob for name, blob in listed.items() if name not in of_runs]
         #: what stands in the memo of a run that was refused for its files, under the name that no file has
         self.judged = {"": f"{contents_of(files.blobs).digest}{'+' * files.cut}"}
         self._codes = dict[tuple[str, ...], asyncio.Task[Code | None]]()
 
     def foreseen(self, plan: Plan, candidate: Candidate) -> Candidate:
         """The candidate with what its code would be, without a digest. Reads and writes nothing."""
-        if _is_live(self._ports, candidate):
+        if is_live(self._ports, candidate.request.document):
             return candidate
-        place, files = _files_of(plan, self._files)
-        if excess := _excess(files, cut=self._files.cut):
-            return self._refused(candidate, refused("SW117", "", excess, _WAYS_OUT))
-        if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
-            return self._refused(candidate, refused("SW117", "", flaw, "give it a shorter name"))
+        place, files, beside = _files_of(plan, self._files)
+        if refusal := refusal_of(place, files, cut=self._files.cut):
+            return self._refused(candidate, refusal)
         size = sum(blob.size for blob in files.values())
-        code = Code(scope=_SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
+        code = Code(scope=SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
+        if text := left_out(plan.folder, self._files.others, beside):
+            warned = (*candidate.request.problems, refused(LEFT_OUT, "", text))
+            candidate = replace(candidate, request=replace(candidate.request, problems=warned))
+        if candidate.drop is not None:
+            drop = candidate.drop.model_copy(update={"newest": self.newest})
+            candidate = replace(candidate, drop=drop)
         return _with_code(candidate, code)
 
     async def freeze(
@@ -99,10 +121,10 @@ class Freezer:
         code = candidate.request.code
         if code is None or has_errors(candidate.request.problems):
             return candidate
-        _, files = _files_of(plan, self._files)
+        files = _files_of(plan, self._files).files
         names = tuple(sorted(files, key=order))
         if names not in self._codes:
-            self._codes[names] = asyncio.create_task(self._stored(code, names, files, contents))
+            self._codes[names] = asyncio.create_task(stored(self._ports, code, files, contents))
         try:
             frozen = await self._codes[names]
         except Misuse as error:
@@ -117,28 +139,43 @@ class Freezer:
             drop = drop.model_copy(update={"etags": {**drop.etags, **self.judged}})
         return replace(candidate, request=request, drop=drop)
 
-    async def _stored(
-        self, code: Code, names: tuple[str, ...], files: Mapping[str, Blob], contents: Mapping[str, bytes]
-    ) -> Code | None:
-        async def read(name: str) -> bytes | None:
-            blob = files[name]
-            if blob.name in contents:
-                return contents[blob.name]
-            content = await self._ports.drops.read(blob.name, etag=blob.etag, limit=MOST_BYTES)
-            return content.data if content is not None else None
 
-        read_files = [data for data in await each(names, read) if data is not None]
-        if len(read_files) < len(names):
-            return None
-        archive = await asyncio.to_thread(_packed, dict(zip(names, read_files, strict=True)))
-        code = code.model_copy(update=archive.packed._asdict())
-        await self._ports.snapshots.put(code.blob, archive.data)
-        return code
+async def stored(
+    ports: Ports, code: Code, files: Mapping[str, Blob], contents: Mapping[str, bytes] = MappingProxyType({})
+) -> Code | None:
+    """The code with the archive of these files, which is stored then; None if one changed since their list.
+
+    `contents`: of blobs that were read. Raises Misuse for a file that cannot be read, and Unavailable.
+    """
+
+    async def read(name: str) -> bytes | None:
+        blob = files[name]
+        if blob.name in contents:
+            return contents[blob.name]
+        content = await ports.drops.read(blob.name, etag=blob.etag, limit=MOST_BYTES)
+        return content.data if content is not None else None
+
+    names = sorted(files, key=order)
+    read_files = [data for data in await each(names, read) if data is not None]
+    if len(read_files) < len(names):
+        return None
+    archive = await asyncio.to_thread(_packed, dict(zip(names, read_files, strict=True)))
+    code = code.model_copy(update=archive.packed._asdict())
+    await ports.snapshots.put(code.blob, archive.data)
+    return code
 
 
-def _is_live(ports: Ports, candidate: Candidate) -> bool:
+def refusal_of(place: str, files: Mapping[str, Blob], *, cut: bool) -> Problem | None:
+    """The problem of files that are too large for an archive, or cannot be unpacked at a place."""
+    if excess := _excess(files, cut=cut):
+        return refused("SW117", "", excess, _WAYS_OUT)
+    if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
+        return refused("SW117", "", flaw, "give it a shorter name")
+    return None
+
+
+def is_live(ports: Ports, document: JsonObject | None) -> bool:
     """Whether there is nothing to freeze: no job, or one that mounts what it runs itself."""
-    document = candidate.request.document
     return document is None or mounts_drops(document, ports.policy.completion)
 
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.core.errors import SlipwayError, Unreadable
-from shared.core.ledger.records import DropMemo
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import DropMemo
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Blob, Ports
-from shared.intake.answer_path import answer_path
 from shared.intake.drops.contents import Contents, walk
 from shared.intake.drops.drop import look_at_folder, no_longer_waiting
-from shared.intake.drops.folder import ignored, parent, unusable, waiting_path
+from shared.intake.drops.folder import JOB_FILE, ignored, parent, unusable, waiting_path
+from shared.intake.drops.late import late_in
 from shared.intake.drops.unusable import path_of, say_unusable
+from shared.intake.receipt_path import receipt_path
 
 log = logging.getLogger(__name__)
 
@@ -96,12 +97,14 @@ async def unseen(ports: Ports) -> Unseen:
     oldest = ports.clock() - ports.policy.inventory_window
     etags = {name: "" for memo in remembered.values() if not memo.started for name in memo.etags}
     folders: dict[str, Contents] = defaultdict(Contents)
-    bad = list[Blob]()
+    bad, jobs = list[Blob](), set[str]()
     async for blob in walk(ports.drops, ""):
         if blob.name in etags:
             etags[blob.name] = blob.etag
         if not ignored(blob.name):
             folders[parent(blob.name)].add(blob)
+            if blob.name == f"{parent(blob.name)}{JOB_FILE}":
+                jobs.add(parent(blob.name))
         elif unusable(blob.name) and blob.modified >= oldest:
             bad.append(blob)
     young = {folder: contents for folder, contents in folders.items() if contents.newest >= oldest}
@@ -110,6 +113,8 @@ async def unseen(ports: Ports) -> Unseen:
         for folder, contents in sorted(young.items())
         if not _is_known(rows[folder], contents.digest, etags)
     }
+    for folder in late_in(young, rows, jobs):
+        unknown.setdefault(folder, folders[folder])
     present = {*young, *(path_of(blob.name) for blob in bad)}
     stale = [path for path, memo in remembered.items() if memo.folder not in present]
     return Unseen(unknown, remembered, stale, bad)
@@ -152,4 +157,4 @@ async def _note(ports: Ports, folder: str, message: str) -> None:
     body = json.dumps({"state": "waiting", "folder": folder, "message": message}, indent=2) + "\n"
     # Remembered first, so that no note is forgotten; without content, so that the next inventory looks again.
     await ports.ledger.remember(DropMemo(waiting_path(folder), {}, "", 1, waiting=True, folder=folder))
-    await ports.drops.put_answer(answer_path(folder, "waiting.json"), body.encode(), replace=True)
+    await ports.drops.put_receipt_file(receipt_path(folder, "waiting.json"), body.encode(), replace=True)

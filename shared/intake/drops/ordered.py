@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from shared.core.ledger.records import DropMemo
+from shared.core.ledger.entries import DropMemo
 from shared.core.messages import QUEUE, look_message
 from shared.core.policy import Policy
 from shared.core.ports import Ports

@@ -13,9 +13,9 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from shared.core.errors import SlipwayError
-from shared.core.ledger.records import DropMemo
+from shared.core.ledger.entries import DropMemo
 from shared.core.ports import Blob, Ports
-from shared.intake.answer_path import answer_path
+from shared.intake.receipt_path import receipt_path
 from shared.jobspec import character_flaw, name_flaw
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def note_path(name: str) -> str:
     """The path of the note: in the intended folder, as far as that can be derived."""
     plain = "".join("_" if character_flaw(c) else c for c in name.replace("\\", "/"))
     levels = [level for level in plain.split("/")[:-1] if level.strip(". ")]
-    return answer_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")
+    return receipt_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")
 
 
 async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[str, DropMemo]) -> None:
@@ -51,7 +51,7 @@ async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[
         note = {"state": "ignored", "file": blob.name, "message": message, "remedy": _REMEDY}
         body = json.dumps(note, indent=2) + "\n"
         try:
-            await ports.drops.put_answer(note_path(blob.name), body.encode(), replace=True)
+            await ports.drops.put_receipt_file(note_path(blob.name), body.encode(), replace=True)
             await ports.ledger.remember(
                 DropMemo(path, {}, "", 1, folder=path, content=blob.etag, started=False)
             )

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from shared.admission.reason import sentence
 from shared.core.engine import Engine, Observation, Why
 from shared.core.errors import Busy, EngineError, LeftAlone, Transient
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)

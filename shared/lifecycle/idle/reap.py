@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.records import Active, Change
-from shared.core.pacing.waits import Planned, WaitKind
+from shared.core.ledger.entries import Active, Change
+from shared.core.pacing.wait_kinds import Planned, WaitKind
 from shared.core.ports import Ports
 from shared.core.relations.contents import KEEP, Idle, IdleCause
 from shared.delivery.deliver import deliver_now

@@ -16,7 +16,7 @@ from shared.core.each import each
 from shared.core.errors import SlipwayError
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.job_sweeps.view import notice_of_end
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.messages import QUEUE, expand_message
 from shared.core.notify.events import Notice
 from shared.core.ports import Ports

@@ -16,7 +16,7 @@ from shared.admission.pauses import paused
 from shared.core.cost.usage import month_of
 from shared.core.errors import SlipwayError
 from shared.core.job import Job
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS_FOR_QUOTA, Claim
 from shared.core.teams.loans import Requests

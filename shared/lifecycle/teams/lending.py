@@ -21,14 +21,14 @@ from shared.admission.reason import RECALLED, waiting
 from shared.core.cost.usage import month_of
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.meter import NoMeter
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Team, Teams
 from shared.core.teams.loans import Party, Requests, lend, recalls
 from shared.core.teams.use import TeamUse
-from shared.delivery.answers import put_news
+from shared.delivery.receipt_files import put_news
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.steps import for_each

@@ -16,7 +16,7 @@ from shared.core.cost.usage import month_of
 from shared.core.each import each
 from shared.core.errors import Unreadable
 from shared.core.job import Job
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota

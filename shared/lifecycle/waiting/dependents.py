@@ -16,12 +16,12 @@ from shared.admission.reason import waiting
 from shared.core.each import each
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.records import Active, Change, packed
+from shared.core.ledger.entries import Active, Change, packed
 from shared.core.ports import Ports
 from shared.core.relations.dependency import judge, verdict
 from shared.core.teams.document import Quota
-from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
+from shared.delivery.receipt_files import put_news
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.ends import end_unmet
 from shared.lifecycle.transition import apply, note

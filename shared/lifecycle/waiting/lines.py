@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from shared.admission.gates import Wait
 from shared.admission.reason import waiting as waiting_since
 from shared.core.job import Stored
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
-from shared.delivery.answers import put_news
+from shared.delivery.receipt_files import put_news
 from shared.lifecycle.steps import for_each
 from shared.lifecycle.transition import apply, note
 

@@ -19,7 +19,7 @@ from shared.core.errors import (
 )
 from shared.core.job import Job, JobState
 from shared.core.pacing.backoff import full_jitter
-from shared.core.pacing.waits import not_ahead
+from shared.core.pacing.wait_kinds import not_ahead
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.jobspec import JsonObject

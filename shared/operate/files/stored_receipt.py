@@ -1,4 +1,4 @@
-"""stored_receipt: the receipt of a job, as it is in the container of answers. Read-only."""
+"""stored_receipt: the receipt of a job, as it is in the container of receipts. Read-only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> byt
     """The job's current receipt.json. Raises Misuse (404) if there is none, or another text in its place."""
     stored = await job(ports, job_id, who)
     path = f"{stored.job.receipt}/receipt.json"
-    blob = await ports.drops.read_answer(path, limit=_LONGEST_RECEIPT)
+    blob = await ports.drops.read_receipt_file(path, limit=_LONGEST_RECEIPT)
     if blob is None:
         raise Misuse(
             f"there is no receipt of {job_id}" + ("" if stored.job.state.terminal else " yet"),

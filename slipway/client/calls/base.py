@@ -5,7 +5,7 @@ from typing import Any
 
 import aiohttp
 
-from slipway.client.answers import Body
+from slipway.client.calls.answers import Body
 from slipway.client.calls.wire import Wire
 from slipway.failure import Failure
 

@@ -5,8 +5,8 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from slipway.client.patience import chosen_patience
-from slipway.client.refusal import Unanswered, Unreached
+from slipway.client.calls.patience import chosen_patience
+from slipway.client.calls.refusal import Unanswered, Unreached
 from slipway.failure import Failure
 
 #: The header, by draft-ietf-httpapi-idempotency-key-header.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import aiohttp
 
-from slipway.client.answers import (
+from slipway.client.calls.answers import (
     AddressPage,
     FileChunk,
     FilePage,
@@ -21,7 +21,7 @@ from slipway.client.answers import (
     range_of,
 )
 from slipway.client.calls.base import Calls, id_of
-from slipway.client.refusal import Unanswered
+from slipway.client.calls.refusal import Unanswered
 from slipway.failure import Failure
 
 if TYPE_CHECKING:

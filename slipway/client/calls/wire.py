@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 import aiohttp
 
 from shared.connections.limits import ANSWER_LIMITS
-from slipway.client.deployment import proxy_for
-from slipway.client.patience import chosen_patience
-from slipway.client.refusal import (
+from slipway.client.calls.patience import chosen_patience
+from slipway.client.calls.refusal import (
     Absent,
     Barred,
     Barrier,
@@ -21,7 +20,8 @@ from slipway.client.refusal import (
     is_own,
     refusal,
 )
-from slipway.client.unreachable import is_final, is_foreign, is_unsent, why
+from slipway.client.calls.unreachable import is_final, is_foreign, is_unsent, why
+from slipway.client.deployment import proxy_for
 from slipway.failure import Failure
 
 Content = TypeVar("Content")

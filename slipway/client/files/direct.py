@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Self
 
 import aiohttp
 
-from slipway.client.answers import AddressPage, Blob, FileChunk, range_of
+from slipway.client.calls.answers import AddressPage, Blob, FileChunk, range_of
+from slipway.client.calls.refusal import Changed
 from slipway.client.calls.wire import session
 from slipway.client.files.remote import Remote
-from slipway.client.refusal import Changed
 from slipway.client.service import Service
 from slipway.failure import Failure
 

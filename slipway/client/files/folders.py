@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from slipway.client.answers import FilePage
+from slipway.client.calls.answers import FilePage
+from slipway.client.calls.patience import patiently
+from slipway.client.calls.refusal import Unanswered
 from slipway.client.files.arriving import Arriving
 from slipway.client.files.output import PARALLEL
 from slipway.client.files.patterns import may_begin
-from slipway.client.patience import patiently
-from slipway.client.refusal import Unanswered
 from slipway.client.service import Service
 from slipway.failure import Failure
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from slipway.client.answers import FileChunk
+from slipway.client.calls.answers import FileChunk
+from slipway.client.calls.patience import patiently
+from slipway.client.calls.refusal import Unanswered
 from slipway.client.files.direct import Direct
 from slipway.client.files.remote import Remote
-from slipway.client.patience import patiently
-from slipway.client.refusal import Unanswered
 from slipway.client.service import Service
 
 #: Requests at once.

@@ -10,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 
 from confined import Confined
-from slipway.client.answers import FileChunk
+from slipway.client.calls.answers import FileChunk
 from slipway.client.files.holes import write_all
 from slipway.client.files.names import Neighbours, impossible
 from slipway.client.files.remote import Remote

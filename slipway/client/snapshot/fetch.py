@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 import aiohttp
 
+from slipway.client.calls.patience import patiently
+from slipway.client.calls.refusal import Unanswered
+from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
-from slipway.client.patience import patiently
-from slipway.client.refusal import Unanswered
-from slipway.client.unreachable import why
 from slipway.failure import Failure
 
 _CHUNK = 1 << 18

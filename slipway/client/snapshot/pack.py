@@ -23,7 +23,7 @@ from shared.snapshots.pack import (
     order,
     shrinks,
 )
-from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.walk import File, Tree
 from slipway.failure import Failure
 

@@ -1,18 +1,20 @@
 """What of a folder does not become code: what tools keep there, environments, results, and secrets.
 
 The list is fixed, so that the same folder is the same code everywhere; `.gitignore` is not read, since what
-git leaves out may be what the job needs. `.slipwayignore` adds to the list, and a line `!name` takes back.
+git leaves out may be what the job needs. `.slipwayignore` adds to the list, and a line `!name` takes back;
+wildcards alone, such as `!*/`, do not.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from slipway.client.files.save import MARK
-from slipway.client.ignore_file import NAME as IGNORE_FILE
-from slipway.client.ignore_file import IgnoreFile
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import IgnoreFile
 
 #: What tools keep beside code.
 _TOOLS = (
@@ -78,9 +80,10 @@ class Rules:
         """Why it is left out, by itself; "" if it is not. What is in a folder goes as the folder does."""
         if path == IGNORE_FILE or self._request.decision(path, folder=folder):
             return "own"
-        decision = self._own.decision(path, folder=folder)
-        if decision is not None:
-            return "own" if decision else ""
+        if self._own.decision(path, folder=folder):
+            return "own"
+        if self._own.takes_back(path, folder=folder):
+            return ""
         if self._is_secret(path, folder=folder):
             return "secret"
         is_made = folder and any((place / mark).is_file() for mark in _MARKS)
@@ -88,13 +91,23 @@ class Rules:
 
     def secret_of_link(self, path: str, target: str) -> bool:
         """Whether a link leads to what may be a secret, by the target's path, and is not taken back."""
-        if self._own.decision(path, folder=False) is False:
+        if self._own.takes_back(path, folder=False):
             return False
-        levels = target.split("/")
+        return any(self._is_secret(one, folder=folder) for one, folder in _levels(target))
+
+    def is_secret(self, path: str) -> bool:
+        """Whether a file may be a secret, by its name or that of a folder above it, and is not taken back."""
         return any(
-            self._is_secret("/".join(levels[:count]), folder=count < len(levels))
-            for count in range(1, len(levels) + 1)
+            self._is_secret(one, folder=folder) and not self._own.takes_back(one, folder=folder)
+            for one, folder in _levels(path)
         )
 
     def _is_secret(self, path: str, *, folder: bool) -> bool:
         return any(self._secrets.decision(one, folder=folder) for one in {path, _COPY.sub("", path)})
+
+
+def _levels(path: str) -> Iterator[tuple[str, bool]]:
+    """The folders above a file, and the file; whether each is a folder."""
+    levels = path.split("/")
+    for count in range(1, len(levels) + 1):
+        yield "/".join(levels[:count]), count < len(levels)

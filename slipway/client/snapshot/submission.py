@@ -12,7 +12,7 @@ from shared.jobspec import is_bare_job
 from shared.settings import Settings
 from shared.snapshots.pack import MIB
 from slipway.client.calls.keys import new_key
-from slipway.client.refusal import Absent
+from slipway.client.calls.refusal import Absent
 from slipway.client.service import Service
 from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.pack import Archive, archive_of
@@ -20,7 +20,7 @@ from slipway.client.snapshot.send import send
 from slipway.client.snapshot.walk import Tree, walk
 from slipway.client.snapshot.words import say_words
 from slipway.failure import Failure
-from slipway.screen import say
+from slipway.terminal.screen import say
 
 #: How often code is sent that the deployment does not have, although it had it a moment ago.
 _TRIES = 3

@@ -6,7 +6,7 @@ It may come from anyone, so nothing of it is written outside, and no link leads 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -30,11 +30,14 @@ class Unpacked(NamedTuple):
 
 
 def unpack(archive: BinaryIO, to: Path, limit: int = LIMIT) -> Unpacked:
-    """Write the files of an archive. Raises Failure for a directory with something in it."""
+    """Write the files of an archive. Raises Failure for a directory with something in it.
+
+    Of two names that are one to this disk (`Model` and `model`), the second is left out.
+    """
     to.mkdir(parents=True, exist_ok=True)
     if any(to.iterdir()):
         raise Failure(f"{to} is not empty; name a new directory with --to")
-    files, links, skipped = 0, list[Entry](), dict[str, str]()
+    files, links, skipped, written = 0, list[Entry](), dict[str, str](), dict[int, str]()
     try:
         for entry, data in as_on_node(archive, limit):
             if reason := _flaw(entry.name):
@@ -42,8 +45,11 @@ def unpack(archive: BinaryIO, to: Path, limit: int = LIMIT) -> Unpacked:
             elif entry.link:
                 links.append(entry)
             else:
-                files += not entry.name.endswith("/")
-                _write(to / entry.name, entry, data)
+                try:
+                    written[_write(to / entry.name, entry, data)] = entry.name
+                    files += not entry.name.endswith("/")
+                except (FileExistsError, NotADirectoryError):
+                    skipped[entry.name] = _occupied(to, entry.name, written)
     except Unreadable as error:
         raise Failure(f"the code cannot be unpacked: {error}") from None
     except OSError as error:
@@ -55,15 +61,26 @@ def unpack(archive: BinaryIO, to: Path, limit: int = LIMIT) -> Unpacked:
     return Unpacked(files, skipped)
 
 
-def _write(path: Path, entry: Entry, data: Iterator[bytes]) -> None:
+def _write(path: Path, entry: Entry, data: Iterator[bytes]) -> int:
+    """Write a file, or make a folder; the number by which the disk knows it."""
     if entry.name.endswith("/"):
         path.mkdir(parents=True, exist_ok=True)
-        return
+        return path.stat().st_ino
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777 if entry.executable else 0o666)
     with closing(os.fdopen(descriptor, "wb")) as file:
         for part in data:
             file.write(part)
+    return path.stat().st_ino
+
+
+def _occupied(to: Path, name: str, written: Mapping[int, str]) -> str:
+    """Why there is no place for a member: what this disk has there."""
+    path = to / name
+    ways = [one for one in (*reversed(path.parents), path) if one.is_relative_to(to) and one.exists()]
+    at = next((one for one in ways if not one.is_dir()), path)
+    other = written.get(at.stat().st_ino, "")
+    return f"this disk takes it for {escaped(other)}" if other else "something else has its name"
 
 
 def _flaw(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from shared.core.visible import escaped
 from shared.snapshots.pack import ENTRIES, order
 from slipway.client.files.names import undecodable
-from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.members import folders_above
 from slipway.client.snapshot.rules import Reason, Rules
 from slipway.failure import Failure

@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 
 from shared.core.visible import escaped
 from shared.snapshots.pack import MIB, Packed
-from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.pack import NAMED, size_of
 from slipway.client.snapshot.walk import Tree
-from slipway.screen import say
+from slipway.terminal.screen import say
 
 #: Bytes of a folder from which on its largest files are named.
 LARGE = 32 * MIB
@@ -42,15 +42,11 @@ async def say_words(tree: Tree, packed: Packed) -> None:
 
 def words(tree: Tree, packed: Packed, ignored: Ignored = ignored_by_git) -> Iterator[str]:
     """The lines about a packed folder."""
-    usual = f" (left out: {_some(_names(tree.usual))})" if tree.usual else ""
+    usual = f" (left out: {some(_names(tree.usual))})" if tree.usual else ""
     count = f"{packed.files:,} file{'' if packed.files == 1 else 's'}"
     yield f"packed {count}, {size_of(packed.bytes)}{usual}"
     if tree.secrets:
-        first = escaped(tree.secrets[0])
-        yield (
-            f"left out: {_some(tree.secrets)} (give secrets by --secret; `!{first}` in {IGNORE_FILE} takes "
-            "it along)"
-        )
+        yield f"left out: {some(tree.secrets)} (give secrets by --secret; {taken_back(tree.secrets[0])})"
     for name, reason in list(tree.others.items())[:NAMED]:
         yield f"left out: {escaped(name)}: {reason}"
     if len(tree.others) > NAMED:
@@ -78,6 +74,12 @@ def _names(paths: Sequence[str]) -> list[str]:
     return sorted({PurePosixPath(path).name for path in paths})
 
 
-def _some(names: Sequence[str]) -> str:
+def taken_back(name: str) -> str:
+    """How a file goes along that may be a secret."""
+    return f"`!{escaped(name)}` in {IGNORE_FILE} takes it along"
+
+
+def some(names: Sequence[str]) -> str:
+    """The first of these names, and how many others there are."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(map(escaped, names[:NAMED])) + more

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from shared.snapshots.listing import Entry, Unreadable, listing
+from slipway.client.drops.folder import check_folder
 from slipway.client.service import Service
 from slipway.client.snapshot.difference import Difference, difference
 from slipway.client.snapshot.fetch import fetched
 from slipway.client.snapshot.pack import size_of
 from slipway.client.snapshot.unpack import LIMIT, unpack
 from slipway.client.snapshot.walk import walk
-from slipway.commands.drop import check_folder
-from slipway.commands.jobs import asking_about, show
+from slipway.commands.asking import asking_about, show
 from slipway.failure import Failure
-from slipway.screen import say
-from slipway.terminal import printable
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import say
 
 #: Members of the answer that read the code without a key.
 _SECRET = ("url", "expires")

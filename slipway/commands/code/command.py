@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.options import LOCAL, Json, Key, Url
+from slipway.commands.options import LOCAL, Json, Key, Url
 
 app = typer.Typer()
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.help_groups import teaching
-from slipway.options import Json, SettingsFile, Utc
+from slipway.commands.help_groups import teaching
+from slipway.commands.options import Json, SettingsFile, Utc
 
 app = typer.Typer(
     name="data",

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from slipway.client.datalake import DataLake
-from slipway.client.storage import refuse_name, storage_account
-from slipway.client.upload_settings import upload_settings
+from slipway.client.files.datalake import DataLake
+from slipway.client.storage.account import refuse_name, storage_account
+from slipway.client.storage.upload_settings import upload_settings
 from slipway.failure import Failure
 
 
@@ -15,10 +15,8 @@ async def data_lake(container: str, settings_file: Path | None) -> AsyncIterator
     """The container, for the length of the block. Raises Failure if it does not exist, or is not for data."""
     refuse_name("--container", container)
     settings = await upload_settings("", "", settings_file)
-    if container in {settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")}:
-        raise Failure(
-            f"{container} is not for data: `slipway drop` sends jobs, and jobs get their answers there"
-        )
+    if container in {settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_RECEIPTS_CONTAINER")}:
+        raise Failure(f"{container} is not for data: `slipway drop` sends jobs, and their receipts are there")
     async with storage_account(settings) as account:
         lake = DataLake(account.blobs.get_container_client(container))
         if not await lake.exists():

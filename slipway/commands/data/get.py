@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
-from slipway.client.datalake import DataFile, DataLake
 from slipway.client.files.arriving import complete
+from slipway.client.files.datalake import DataFile, DataLake
 from slipway.client.files.save import Destination
+from slipway.client.files.saving import Outcome, save_each, say_reasons
+from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
-from slipway.commands.jobs import show
-from slipway.commands.output.bar import progress
-from slipway.commands.output.fetched import summary
-from slipway.commands.output.saving import Outcome, save_each, say_reasons
+from slipway.commands.download.fetched import summary
 from slipway.failure import Failure
-from slipway.terminal import printable
+from slipway.terminal.bar import progress
+from slipway.terminal.characters import printable
 
 
 def run(

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from slipway.client.datalake import DataFile
+from slipway.client.files.datalake import DataFile
+from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
-from slipway.commands.jobs import show
-from slipway.commands.output.files import rows
+from slipway.commands.files.files import rows
 from slipway.failure import Failure
 
 

@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.jobspec import name_flaw
-from slipway.client.datalake import DataFile, DataLake, fingerprint
+from slipway.client.drops.folder import linked_folders
+from slipway.client.files.datalake import DataFile, DataLake, fingerprint
 from slipway.client.files.names import undecodable
 from slipway.client.files.output import PARALLEL
-from slipway.client.ignore_file import NAME as IGNORE_FILE
-from slipway.client.ignore_file import IgnoreFile
+from slipway.client.files.saving import Outcome
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import IgnoreFile
+from slipway.client.snapshot.rules import Rules
+from slipway.client.snapshot.words import some, taken_back
+from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
-from slipway.commands.drop import linked_folders
-from slipway.commands.jobs import show
-from slipway.commands.output.bar import progress
-from slipway.commands.output.saving import Outcome
 from slipway.failure import Failure
-from slipway.screen import say
-from slipway.terminal import printable
+from slipway.terminal.bar import progress
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import say
 
 
 @dataclass(frozen=True)
@@ -108,17 +110,21 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
     if path.is_file():
         yield LocalFile(path, f"{folder}{name}")
     elif path.is_dir():
-        ignore = IgnoreFile.of_folder(path)
+        ignore, rules = IgnoreFile.of_folder(path), Rules(path)
         for link in linked_folders(path):
             if not ignore.fits(link):
                 say(f"{path / link} is a link to a folder, whose files are not sent; name that folder, too")
-        files = sorted(one for one in path.rglob("*") if one.is_file())
-        inside = [one for one in files if not ignore.fits(one.relative_to(path).as_posix())]
+        files = [one.relative_to(path).as_posix() for one in sorted(path.rglob("*")) if one.is_file()]
+        files = [one for one in files if not ignore.fits(one)]
+        secrets = [one for one in files if rules.is_secret(one)]
+        if secrets:
+            say(f"left out: {some(secrets)} (it may be secret; {taken_back(secrets[0])})")
+        inside = [one for one in files if one not in {*secrets}]
         if not inside:
             hint = f" but what {IGNORE_FILE} leaves out" if (path / IGNORE_FILE).is_file() else ""
             raise Failure(f"{path} holds no files{hint}")
         for one in inside:
-            yield LocalFile(one, f"{folder}{name}/{one.relative_to(path).as_posix()}")
+            yield LocalFile(path / one, f"{folder}{name}/{one}")
     else:
         raise Failure(f"{path}: there is no such file or folder")
 

@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from shared import __version__
 from shared.setting_table.functions_off import DROP, NEEDED
+from slipway.client.calls.health import Health, Refusing, health
 from slipway.client.deployment import LOOPBACK, Deployment, chosen_profile, find_deployment
-from slipway.client.health import Health, Refusing, health
 from slipway.client.profiles import Profile
 from slipway.client.service import service
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
 from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP, running_stacks
-from slipway.times import moment
+from slipway.terminal.times import moment
 
 #: Seconds of clock difference from which signatures are refused, and from which a warning is shown.
 _REFUSED, _NOTABLE = 300, 30

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from slipway.clone import CLUSTERS, module_of_clone
-from slipway.options import LOCAL, Json, Key, SettingsFile, Url
+from slipway.commands.clone import CLUSTERS, module_of_clone
+from slipway.commands.options import LOCAL, Json, Key, SettingsFile, Url
 
 Live = Annotated[
     bool, typer.Option("--live", help="prove the deployment of azd, point by point, by a tiny job")

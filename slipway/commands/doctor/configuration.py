@@ -11,9 +11,9 @@ from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.setting_table.functions_off import EXPECTED, functions_off
 from shared.settings import TABLE, Settings
+from slipway.client.drops.folder import has_container
 from slipway.client.profiles import file_of, read_profiles
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, private, warn
-from slipway.commands.drop import has_container
 from slipway.failure import Failure
 from slipway.settings import is_local, load, running_stacks
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 
-from slipway.client.patience import Patience, patience
+from slipway.client.calls.patience import Patience, patience
 from slipway.commands.doctor import app, configuration, machine
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, print_lines
 from slipway.commands.doctor.live import live, quotas
-from slipway.screen import put_json
+from slipway.terminal.screen import put_json
 
 #: Seconds until a check is given up. With `live`, a drop may take minutes.
 _PATIENCE, _LIVE = 60.0, 600.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from slipway.screen import put
-from slipway.terminal import RESET, coloured, harmless
+from slipway.terminal.characters import RESET, coloured, harmless
+from slipway.terminal.screen import put
 
 Outcome = Literal["ok", "warn", "fail", "skip"]
 _COLOURS = {"ok": 32, "warn": 33, "fail": 31, "skip": 36}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.options import Json, Key, SettingsFile
+from slipway.commands.options import Json, Key, SettingsFile
 
 app = typer.Typer()
 

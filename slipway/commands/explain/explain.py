@@ -15,7 +15,7 @@ from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import draft_of
 from shared.intake.drops.contents import files_in, walk
-from shared.intake.drops.drop import explain_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.folder import ignored, parent, plans
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
@@ -23,14 +23,14 @@ from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
 from shared.settings import TABLE, Settings
 from shared.wiring import build
+from slipway.client.drops.folder import to_upload
+from slipway.client.drops.folder_drops import FolderDrops
+from slipway.client.drops.outlook import ONLY_TEMPLATE
 from slipway.client.service import service
-from slipway.commands.drop import to_upload
-from slipway.commands.waiting import ONLY_TEMPLATE
 from slipway.failure import Failure, Verdict, finding_out
-from slipway.folder_drops import FolderDrops
-from slipway.screen import put, put_json, remark
 from slipway.settings import load
-from slipway.terminal import printable
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import put, put_json, remark
 
 if TYPE_CHECKING:
     from slipway.client import shapes
@@ -143,7 +143,7 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     beside: list[str] = []
     for where in await _folders(ports):
         files = await files_in(ports, where)
-        blobs, deeper = files or ((), False)
+        blobs, deeper = (files.blobs, files.deeper) if files else ([], False)
         folder_plans = await plans(ports, where, blobs, deeper=deeper)
         if folder_plans.of_template:
             beside.append(f"{where.rstrip('/')}: {folder_plans.waits}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.options import Json
+from slipway.commands.options import Json
 
 app = typer.Typer()
 

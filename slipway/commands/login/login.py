@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, token, without_api
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
-from slipway.commands.jobs import show
+from slipway.commands.asking import show
 from slipway.failure import Failure
 
 #: Characters of a key that are read.

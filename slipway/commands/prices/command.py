@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.options import Json
+from slipway.commands.options import Json
 
 app = typer.Typer()
 

@@ -13,11 +13,11 @@ import aiohttp
 
 from shared.connections.limits import ANSWER_LIMITS
 from shared.core.cost.prices import Price, prices_from
+from slipway.client.calls.unreachable import why
 from slipway.client.deployment import proxy_for
-from slipway.client.unreachable import why
-from slipway.commands.document.rewrite import rewrite
+from slipway.commands.validate.rewrite import rewrite
 from slipway.failure import Failure
-from slipway.screen import put, put_json, table
+from slipway.terminal.screen import put, put_json, table
 
 #: Microsoft's public list of retail prices, which needs no login.
 API = "https://prices.azure.com/api/retail/prices"

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.help_groups import teaching
-from slipway.options import LOCAL, Json, Key, Url
+from slipway.commands.help_groups import teaching
+from slipway.commands.options import LOCAL, Json, Key, Url
 
 app = typer.Typer(
     name="teams",

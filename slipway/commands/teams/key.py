@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.adapters.named_keys import named_keys
 from shared.core.caller import ADMIN, digest_of
-from slipway.commands.jobs import show
+from slipway.commands.asking import show
 from slipway.failure import Failure
 
 #: The prefix by which a leaked key can be found; it also distinguishes a key from a token.

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
+from slipway.commands.asking import asking, show
 from slipway.failure import Failure
-from slipway.screen import put, put_json, remark, table
+from slipway.terminal.screen import put, put_json, remark, table
 
 if TYPE_CHECKING:
     from slipway.client import shapes

@@ -15,11 +15,11 @@ from azure.storage.blob.aio import BlobClient
 from azure.storage.queue.aio import QueueClient
 
 from local.stack import Stack
+from slipway.client.jobs.watch import Watch
 from slipway.client.service import service
-from slipway.client.watch import Watch
-from slipway.screen import screen
 from slipway.stack.demo import PLAN, options_of, work
 from slipway.stack.running import running, while_it_runs
+from slipway.terminal.screen import screen
 
 #: What may be another at each run, by place, and why.
 VARIES = {

@@ -1,4 +1,4 @@
-"""`slipway drop` names its jobs; and a folder is one upload's at a time."""
+"""`slipway drop` uploads, and names the jobs that begin by it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_drop_and_enqueue_print_json_and_a_message_names_its_job(door: Doo
 
     names = [f"scripts/{folder.name}/job.json"]
     (begun,) = dropped.pop("jobs")
-    assert dropped == {"uploaded": names, "answers": f"runs/{folder.name}/", "waits": []}
+    assert dropped == {"uploaded": names, "receipts": f"runs/{folder.name}/", "waits": []}
     assert begun["id"] == (await door.ended(name=folder.name))["id"]
     assert queued["queue"] == "jobs"
     job = await door.ended(name=queued["name"])
@@ -75,12 +75,9 @@ async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tm
 
     second, _, err = await slipway(door, tmp_path, "drop", str(folder))
 
-    assert (first, second, "counts as well" in without) == (0, 0, False)
+    assert (first, second, "lies in the drop container" in without) == (0, 0, False)
     assert without.count("data is a link to a folder") == err.count("data is a link to a folder") == 1
-    assert (
-        f"scripts/{folder.name}/slipway.json, which an earlier upload or a job left there, counts as well"
-        in err
-    )
+    assert f"{folder.name}/slipway.json lies in the drop container already, and belongs to the job" in err
 
 
 @pytest.mark.thorough
@@ -119,7 +116,6 @@ async def test_a_drop_of_a_corrected_envelope_names_the_job_that_was_rejected(
     (folder / "slipway.json").write_text('{"cluster": "unknown"}')
     first, _, err = await slipway(door, tmp_path, "drop", "--force", str(folder))
     assert (first, "was rejected, so it never ran" in err) == (0, True), err
-    (folder / "job.json").unlink()
     (folder / "slipway.json").write_text("{}")
 
     code, out, err = await slipway(door, tmp_path, "drop", str(folder))
@@ -165,7 +161,7 @@ async def test_a_drop_is_followed_with_the_id_of_its_job(door: Door, tmp_path: P
     code, out, err = await slipway(door, tmp_path, "drop", "--follow", str(folder))
 
     assert (code, out) == (1, "here\n"), err
-    assert "slipway.json, which an earlier upload or a job left there, counts as well" in err
+    assert "slipway.json lies in the drop container already, and belongs to the job" in err
     assert await before.exists()
     assert re.search(r"the job is j_[a-z2-7]{24}$", err, re.MULTILINE)
     assert "no more data" in err

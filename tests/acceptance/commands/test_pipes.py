@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from slipway.cli_page import commands
 from slipway.main import app
-from slipway.screen import cells
+from slipway.terminal.screen import cells
 from tests.acceptance.door import Door, shell, unique
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -78,9 +78,9 @@ EXEMPT = {
     "code": "it needs a job that brought its code: tests/acceptance/test_run.py",
     "up": "it runs until Ctrl-C: tests/acceptance/test_up.py",
     "demo": "it brings up a stack of its own: tests/acceptance/test_demo.py",
-    "prices": "it asks Azure: tests/unit/slipway/commands/test_prices.py",
+    "prices": "it asks Azure: tests/unit/slipway/commands/prices/test_prices.py",
     "setup": "it makes resources of a subscription: tests/unit/slipway/stack/test_setup.py",
-    "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/test_preempt.py",
+    "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/preempt/test_preempt.py",
     "az-env": "it prints lines for a shell to read, of `slipway up` only: tests/acceptance/az",
     "completion": "it prints a script for a shell to read: tests/slow/slipway/test_main.py",
     "emulate batch": "it runs until Ctrl-C: tests/slow/slipway/test_emulate.py",

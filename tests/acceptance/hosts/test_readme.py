@@ -54,7 +54,7 @@ async def test_each_command_of_the_readme_works_in_its_order(door: Door, tmp_pat
         words = [places.get(word, word) for word in shlex.split(command)]
         if "receipt.json" in words:
             (receipt,) = {one["receipt"] for one in await door.jobs(name=job)}
-            content = await door.answer(receipt.removeprefix("runs/"))
+            content = await door.receipt_file(receipt.removeprefix("runs/"))
             assert content
             (tmp_path / "receipt.json").write_bytes(content)
         code, output = await _slipway(door, tmp_path, words)

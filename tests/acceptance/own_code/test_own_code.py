@@ -111,7 +111,7 @@ async def _upload(door: Door, archive: bytes) -> dict[str, Any]:
 
 
 async def _receipt(door: Door, path: str) -> bytes:
-    return await eventually(lambda: door.answer(path.removeprefix("runs/")), "the receipt")
+    return await eventually(lambda: door.receipt_file(path.removeprefix("runs/")), "the receipt")
 
 
 async def _accepted(door: Door, way: str, message: Any) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from typing import Any
 from playwright.async_api import Page, expect
 
 from tests.browser.reader import Reader, answer_tagged, listed
+from tests.browser.trouble.everything import CODE, LISTING
 
 RUNNING = "jobs/job-000001"
 ENDED = "jobs/ENDED"
 SWEEP = "s_1"
-_PARTS = ("", "/log", "/metrics", "/files", "/document", "/deliveries")
+_PARTS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 VIEWS = (
     *("jobs", f"jobs?sweep={SWEEP}", f"jobs?sweep={SWEEP}&view=compare", "jobs?group=experiment"),
     *("clusters", "operate", "new"),
@@ -23,10 +24,11 @@ VIEWS = (
 async def answer_running(page: Page) -> None:
     """Answer for a job that goes on, and of which nothing is new."""
     entry = {"sequence": 1, "state": "running", "at": "2026-11-20T10:00:00Z", "attempt": 1}
-    job = listed(1, state="running", endedAt=None) | {"history": [entry]}
+    job = listed(1, state="running", endedAt=None, code=CODE) | {"history": [entry]}
     answers: dict[str, dict[str, Any]] = {
         "": {name: value for name, value in job.items() if value is not None},
         "/files*": {"files": []},
+        "/code": LISTING,
         "/outputs": {"outputs": []},
         "/events": {"events": []},
         "/metrics*": {"series": [], "next": "n", "more": False, "restarted": False},

@@ -18,6 +18,8 @@ TEAM = {
     "use": {"jobs": 4, "nodes": 8, "gpus": 32, "gpuHours": 95.5, "cost": 120.25, "waiting": 3, "borrowed": 1},
     "months": {"2026-11": {"jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}},
 }
+CODE: dict[str, Any] = {"sha256": "ab" * 32, "bytes": 3000, "files": 1, "at": "work", "origin": "upload"}
+LISTING = {**CODE, "entries": [{"name": "train.py", "bytes": 9}], "more": False}
 #: Each view, and a text of it that stays while nothing new comes.
 VIEWS = {
     "jobs": "train-000001",
@@ -29,6 +31,7 @@ VIEWS = {
     f"{JOB}/metrics": "loss",
     f"{JOB}/files": "model.txt",
     f"{JOB}/document": "echo once",
+    f"{JOB}/code": "train.py",
     f"{JOB}/deliveries": "e-1",
     "clusters": "Who uses gpu",
     "operate": "six tries",
@@ -43,7 +46,7 @@ def data(url: str) -> bool:
 async def answer_everything(page: Page) -> None:
     """A job that runs, two that have ended, a sweep, a cluster, teams and an operator's lists."""
     member = {"experiment": "vision", "sweep": {"id": "s_1", "index": 0, "values": {"lr": 0.1}}}
-    running = {**listed(1, state="running", **member), "history": [_entry("running")]}
+    running = {**listed(1, state="running", code=CODE, **member), "history": [_entry("running")]}
     del running["endedAt"]
     ended = [listed(number, labels={"lr": f"0.{number}"}, experiment="vision") for number in (2, 3)]
     jobs = {"jobs": [running, *ended], "next": None}
@@ -51,13 +54,8 @@ async def answer_everything(page: Page) -> None:
     series = {"name": "loss", "file": "OUT/m.jsonl", "axis": "step", "points": [[0, 1], [1, 0.5]]}
     cluster = {"name": "gpu", "engine": "slurm", "state": "steady", "nodes": 2}
     dead = {"id": "d-1", "kind": "event", "since": AT, "reason": "six tries"}
-    target = {
-        "url": "https://hooks.example.org/x",
-        "state": "dead",
-        "attempts": 0,
-        "last": "503",
-        "tries": [],
-    }
+    url = "https://hooks.example.org/x"
+    target = {"url": url, "state": "dead", "attempts": 0, "last": "503", "tries": []}
     event = {"id": "e-1", "type": "io.slipway.job.succeeded.v1", "state": "dead", "targets": [target]}
     spec = {"properties": {"customToolkitSettings": {"commandLine": "echo once"}}}
     answers: dict[str, dict[str, Any]] = {
@@ -76,6 +74,7 @@ async def answer_everything(page: Page) -> None:
             f"jobs/job-{number:06}/receipt": {"accepted": spec},
             f"jobs/job-{number:06}/events": {"events": [event]},
             f"jobs/job-{number:06}/outputs": {"outputs": []},
+            f"jobs/job-{number:06}/code": LISTING,
             f"jobs/job-{number:06}/files?*": {"files": [{"name": "model.txt", "bytes": 9, "modified": None}]},
             f"jobs/job-{number:06}/files": {"files": [{"name": "stdout.txt", "bytes": 9, "modified": None}]},
             f"jobs/job-{number:06}/metrics?*": {

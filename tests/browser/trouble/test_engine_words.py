@@ -11,7 +11,7 @@ from shared.core.engine import Why
 from shared.engines.batch.pools import view, why
 from shared.engines.batch.translation import observation
 from shared.engines.kubernetes.translation.ends import ended
-from shared.engines.kubernetes.translation.waits import events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.wait_reasons import events_wait, pods_wait, queue_waits
 from tests.browser.reader import Reader, answer_jobs, answer_tagged, listed
 from tests.browser.trouble.everything import AT
 from tests.unit.engines.batch.service import CLUSTER

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from local.azurite import Azurite
-from shared.core.code.store import Snapshot, Snapshots
+from shared.core.code.snapshots import Snapshot, Snapshots
 from tests.contract.addresses.conftest import Secure, Stored, account_by
 from tests.doubles.memory_snapshots import MemorySnapshots
 

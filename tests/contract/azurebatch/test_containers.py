@@ -99,7 +99,10 @@ async def test_a_wrong_password_is_told_without_it(boxes: tuple[BatchEngine, Pat
     await engine.submit(job)
     end = await until(engine, job.target, ended)
 
-    assert (end.state, end.message) == (JobState.FAILED, "A node could not be made ready")
+    assert end.state is JobState.FAILED
+    assert end.message.startswith("A node could not be made ready: ")
+    assert "unauthorized: incorrect username or password" in end.message
+    assert "canary" not in end.message
     log = await text(engine, job.target, "execution.log")
     assert "unauthorized: incorrect username or password" in log
     assert "canary" not in log

@@ -14,7 +14,7 @@ from shared.adapters.storage.archive import BlobArchive
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists
@@ -47,19 +47,19 @@ async def account(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIter
 
 
 @pytest.fixture
-def store(account: Account | None) -> Store:
+def store(account: Account | None) -> ShardedTable:
     if account is None:
         return MemoryLedger(lambda: datetime.now(UTC)).store
-    return Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
+    return ShardedTable(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
 
 
 @pytest.fixture
-def ledger(store: Store) -> Ledger:
+def ledger(store: ShardedTable) -> Ledger:
     return TableLedger(store)
 
 
 @pytest.fixture
-def finished(store: Store) -> FinishedJobs:
+def finished(store: ShardedTable) -> FinishedJobs:
     return TableFinishedJobs(store)
 
 
@@ -68,7 +68,7 @@ def archive(account: Account | None) -> Archive:
     return MemoryArchive() if account is None else BlobArchive(account, f"c{uuid.uuid4().hex[:20]}")
 
 
-async def ended(ledger: Ledger, store: Store, key: str = "k") -> Job:
+async def ended(ledger: Ledger, store: ShardedTable, key: str = "k") -> Job:
     stored = await ledger.create(make(key, notify=(ANY,)), {"properties": {"nodeCount": 1}}, None)
     change = moved(stored, JobState.CANCELLED)
     (after,) = await ledger.commit([change])
@@ -87,7 +87,7 @@ async def due(finished: FinishedJobs, before: datetime = LATER, limit: int = 10)
 
 
 async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_record(
-    ledger: Ledger, finished: FinishedJobs, store: Store
+    ledger: Ledger, finished: FinishedJobs, store: ShardedTable
 ) -> None:
     job = await ended(ledger, store)
     assert await due(finished, job.history[-1].at - timedelta(seconds=1)) == []
@@ -115,7 +115,7 @@ async def test_a_job_is_due_from_its_end_and_the_rest_of_it_leaves_with_the_reco
 
 
 async def test_a_tombstone_never_takes_the_place_of_another_one(
-    ledger: Ledger, finished: FinishedJobs, store: Store
+    ledger: Ledger, finished: FinishedJobs, store: ShardedTable
 ) -> None:
     """Of two runs that archive a job, one wins, also where its rows go in transactions of their own."""
     job = await ended(ledger, store)
@@ -133,7 +133,7 @@ async def test_a_tombstone_never_takes_the_place_of_another_one(
 
 
 async def test_due_jobs_come_oldest_first_and_no_more_than_asked_for(
-    ledger: Ledger, finished: FinishedJobs, store: Store
+    ledger: Ledger, finished: FinishedJobs, store: ShardedTable
 ) -> None:
     jobs = {(await ended(ledger, store, f"k{n}")).id for n in range(12)}
     assert set(await due(finished)) == jobs
@@ -141,7 +141,7 @@ async def test_due_jobs_come_oldest_first_and_no_more_than_asked_for(
 
 
 async def test_a_line_is_read_by_its_place(
-    ledger: Ledger, finished: FinishedJobs, store: Store, archive: Archive
+    ledger: Ledger, finished: FinishedJobs, store: ShardedTable, archive: Archive
 ) -> None:
     result = [await finished.gather((await ended(ledger, store, key)).id) for key in ("é", "b")]
     lines = [line_of(one) for one in result if one is not None]

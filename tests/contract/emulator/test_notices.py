@@ -11,8 +11,8 @@ import pytest
 from azure.storage.queue.aio import QueueClient
 
 from local.azurite import Azurite
+from local.batchai.state.models import Job
 from local.batchai.state.notices import TYPE, Notices, NoticeSettings
-from local.batchai.state.records import Job
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

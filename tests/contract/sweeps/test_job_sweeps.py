@@ -12,7 +12,7 @@ from local.azurite import Azurite
 from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists
@@ -28,12 +28,12 @@ TEMPLATE = {"properties": {"nodeCount": 1}}
 
 
 @pytest.fixture(params=["memory", "table"])
-async def store(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[Store]:
+async def store(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterator[ShardedTable]:
     if request.param == "memory":
         yield MemoryLedger(lambda: datetime.now(UTC)).store
         return
     account = Account(Connection(storage.connection_string))
-    yield Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
+    yield ShardedTable(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
     await account.close()
 
 
@@ -54,13 +54,13 @@ def _sweep(key: str = "k") -> JobSweep:
     )
 
 
-async def _open(store: Store) -> list[str]:
+async def _open(store: ShardedTable) -> list[str]:
     ledger = TableLedger(store)
     answers = [await ledger.unfinished(n, NOW, timedelta(hours=30)) for n in range(ledger.shards)]
     return [one for answer in answers for one in answer.sweeps]
 
 
-async def test_a_sweep_is_recorded_once_and_named_until_it_has_ended(store: Store) -> None:
+async def test_a_sweep_is_recorded_once_and_named_until_it_has_ended(store: ShardedTable) -> None:
     port, sweep = TableJobSweeps(store), _sweep()
 
     stored = await port.create(sweep, TEMPLATE)
@@ -74,7 +74,7 @@ async def test_a_sweep_is_recorded_once_and_named_until_it_has_ended(store: Stor
     assert await port.get(sweep_id("unknown")) is None
 
 
-async def test_a_claim_and_the_record_of_a_job_keep_each_other_out(store: Store) -> None:
+async def test_a_claim_and_the_record_of_a_job_keep_each_other_out(store: ShardedTable) -> None:
     port, ledger, mine, other = TableJobSweeps(store), TableLedger(store), sweep_id("k"), sweep_id("other")
     claimed, job = job_of(id=job_id("k", 1)), job_of(id=job_id("k", 2))
     await ledger.create(job, None, None)
@@ -92,7 +92,7 @@ async def test_a_claim_and_the_record_of_a_job_keep_each_other_out(store: Store)
     assert await port.claimant(job_id("k", 3)) is None
 
 
-async def test_only_one_of_two_writers_of_a_version_succeeds(store: Store) -> None:
+async def test_only_one_of_two_writers_of_a_version_succeeds(store: ShardedTable) -> None:
     port, sweep = TableJobSweeps(store), _sweep()
     stored = await port.create(sweep, TEMPLATE)
 
@@ -106,7 +106,7 @@ async def test_only_one_of_two_writers_of_a_version_succeeds(store: Store) -> No
     assert now.sweep.seats == (0, 1)
 
 
-async def test_the_end_is_one_write_with_its_event(store: Store) -> None:
+async def test_the_end_is_one_write_with_its_event(store: ShardedTable) -> None:
     port, sweep = TableJobSweeps(store), _sweep()
     stored = await port.create(sweep, TEMPLATE)
     ends = dict.fromkeys(range(4), JobState.SUCCEEDED)
@@ -137,19 +137,19 @@ async def _ended(port: TableJobSweeps, *, event: bool = True) -> JobSweep:
     return after
 
 
-async def _due(store: Store, before: datetime) -> list[str]:
+async def _due(store: ShardedTable, before: datetime) -> list[str]:
     port = TableJobSweeps(store)
     return [key.rpartition("|")[2] for n in range(store.shards) for key in await port.due(n, before, 10)]
 
 
-async def test_a_sweep_is_due_for_the_archive_once_it_has_ended_before_that(store: Store) -> None:
+async def test_a_sweep_is_due_for_the_archive_once_it_has_ended_before_that(store: ShardedTable) -> None:
     sweep = await _ended(TableJobSweeps(store))
 
     assert await _due(store, NOW) == []
     assert await _due(store, NOW + timedelta(milliseconds=1)) == [sweep.id]
 
 
-async def test_a_sweep_whose_event_is_on_its_way_is_not_archived(store: Store) -> None:
+async def test_a_sweep_whose_event_is_on_its_way_is_not_archived(store: ShardedTable) -> None:
     port = TableJobSweeps(store)
     sweep = await _ended(port)
 
@@ -157,7 +157,7 @@ async def test_a_sweep_whose_event_is_on_its_way_is_not_archived(store: Store) -
     assert await port.gather(sweep_id("unknown")) is None
 
 
-async def test_a_tombstone_takes_the_place_of_the_record_and_of_all_its_rows(store: Store) -> None:
+async def test_a_tombstone_takes_the_place_of_the_record_and_of_all_its_rows(store: ShardedTable) -> None:
     port = TableJobSweeps(store)
     sweep = await _ended(port, event=False)
     finished = await port.gather(sweep.id)
@@ -175,7 +175,7 @@ async def test_a_tombstone_takes_the_place_of_the_record_and_of_all_its_rows(sto
     assert await _due(store, NOW + timedelta(days=1)) == []
 
 
-async def test_what_a_process_left_beside_a_tombstone_goes_with_the_next_look(store: Store) -> None:
+async def test_what_a_process_left_beside_a_tombstone_goes_with_the_next_look(store: ShardedTable) -> None:
     port = TableJobSweeps(store)
     sweep = await _ended(port, event=False)
     stored = await port.get(sweep.id)

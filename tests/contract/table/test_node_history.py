@@ -10,7 +10,7 @@ import pytest
 
 from local.azurite import Azurite
 from shared.adapters.storage.node_history import TableNodeHistories
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.ledger.node_history import MOST_POINTS, Point
@@ -19,13 +19,13 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-async def store(storage: Azurite) -> AsyncIterator[Store]:
+async def store(storage: Azurite) -> AsyncIterator[ShardedTable]:
     account = Account(Connection(storage.connection_string))
-    yield Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
+    yield ShardedTable(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4)
     await account.close()
 
 
-async def test_a_full_history_comes_back_and_an_old_version_is_refused(store: Store) -> None:
+async def test_a_full_history_comes_back_and_an_old_version_is_refused(store: ShardedTable) -> None:
     one, other = TableNodeHistories(store), TableNodeHistories(store)
     history = await one.get("a/b #?")
     stale = await other.get("a/b #?")

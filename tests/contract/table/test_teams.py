@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from local.azurite import Azurite
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.teams import TableTeams
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
@@ -23,7 +23,7 @@ async def port(request: pytest.FixtureRequest, storage: Azurite) -> AsyncIterato
         yield TableTeams(MemoryLedger(lambda: datetime.now(UTC)).store)
         return
     account = Account(Connection(storage.connection_string))
-    yield TableTeams(Store(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4))
+    yield TableTeams(ShardedTable(RestTable(account, f"t{uuid.uuid4().hex[:20]}"), 4))
     await account.close()
 
 

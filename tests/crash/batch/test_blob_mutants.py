@@ -9,7 +9,7 @@ import pytest
 
 import shared.engines.node.claim as claims
 from shared.core.job import Target
-from shared.engines.batch.storage.records import BlobRecords
+from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.claim import Claim
 from shared.engines.node.proof import Proof

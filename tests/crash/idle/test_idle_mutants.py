@@ -12,7 +12,7 @@ import shared.lifecycle.cluster_sweep
 import shared.lifecycle.ends
 from shared.core.engine import Observation
 from shared.core.job import Job, Stored
-from shared.core.ledger.records import Active, Change
+from shared.core.ledger.entries import Active, Change
 from shared.core.pacing.looks import Looks
 from shared.core.ports import Ports
 from shared.core.relations.contents import Idle, IdleCause

@@ -20,7 +20,7 @@ from tests.doubles.kubernetes.conditions import put
 from tests.doubles.kubernetes.defaults import index_of
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
-from tests.doubles.kubernetes.store import Object, Store
+from tests.doubles.kubernetes.object_store import Object, Store
 
 #: Rounds after which an operator removes a lost node.
 _REMOVED = 30

@@ -14,8 +14,8 @@ from tests.doubles.kubernetes.defaults import defaulted
 from tests.doubles.kubernetes.errors import Refusal, absent, forbidden, invalid, resource
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
+from tests.doubles.kubernetes.object_store import KINDS, Object, Store
 from tests.doubles.kubernetes.requests import Subject, merged, selected, subject
-from tests.doubles.kubernetes.store import KINDS, Object, Store
 from tests.doubles.kubernetes.tables import table
 
 Query = Mapping[str, str]

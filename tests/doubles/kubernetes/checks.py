@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tests.doubles.kubernetes.errors import Refusal, invalid
-from tests.doubles.kubernetes.store import KINDS
+from tests.doubles.kubernetes.object_store import KINDS
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 _VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", re.ASCII)

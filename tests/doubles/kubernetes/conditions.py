@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from tests.doubles.kubernetes.store import written
+from tests.doubles.kubernetes.object_store import written
 
 
 def holds(document: dict[str, Any], kind: str) -> bool:

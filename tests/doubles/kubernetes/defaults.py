@@ -8,7 +8,7 @@ import string
 from typing import Any
 
 from tests.doubles.kubernetes.checks import NEWER
-from tests.doubles.kubernetes.store import Object
+from tests.doubles.kubernetes.object_store import Object
 
 _LETTERS = string.ascii_lowercase + string.digits
 _INDEX = "batch.kubernetes.io/job-completion-index"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.doubles.kubernetes.conditions import holds, put
 from tests.doubles.kubernetes.defaults import gpus, index_of, pod_of
-from tests.doubles.kubernetes.store import Object, Store
+from tests.doubles.kubernetes.object_store import Object, Store
 
 _REACHED = "Reached expected number of succeeded pods"
 

@@ -7,7 +7,7 @@ import secrets
 from tests.doubles.kubernetes.conditions import holds, put
 from tests.doubles.kubernetes.defaults import gpus
 from tests.doubles.kubernetes.errors import Refusal
-from tests.doubles.kubernetes.store import Object, Store
+from tests.doubles.kubernetes.object_store import Object, Store
 
 QUEUE, PRIORITY = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 _UID = "kueue.x-k8s.io/job-uid"

@@ -13,8 +13,8 @@ from typing import Any
 from tests.doubles.kubernetes.conditions import put
 from tests.doubles.kubernetes.defaults import containers_of, gpus
 from tests.doubles.kubernetes.job_controller import JobController
+from tests.doubles.kubernetes.object_store import Object, Store
 from tests.doubles.kubernetes.processes import kill, moved, sweep
-from tests.doubles.kubernetes.store import Object, Store
 
 
 class Nodes:

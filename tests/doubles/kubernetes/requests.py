@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tests.doubles.kubernetes.errors import Refusal
-from tests.doubles.kubernetes.store import KINDS, Object
+from tests.doubles.kubernetes.object_store import KINDS, Object
 
 
 class Subject(NamedTuple):

@@ -17,8 +17,8 @@ from tests.doubles.kubernetes.errors import Refusal, resource
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
 from tests.doubles.kubernetes.nodes import Nodes
+from tests.doubles.kubernetes.object_store import KINDS, Store
 from tests.doubles.kubernetes.requests import Subject, subject
-from tests.doubles.kubernetes.store import KINDS, Store
 from tests.doubles.server import serving
 
 TOKEN, POWERLESS = "admin-token", "slipway-token"

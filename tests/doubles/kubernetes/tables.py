@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.doubles.kubernetes.conditions import holds
-from tests.doubles.kubernetes.store import Object
+from tests.doubles.kubernetes.object_store import Object
 
 _COLUMNS = {
     "jobs": ("Name", "Status", "Completions", "Duration", "Age", "Containers", "Images", "Selector"),

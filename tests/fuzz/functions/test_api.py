@@ -95,7 +95,12 @@ def response_of(answer: func.HttpResponse, request: Any) -> Any:
 def test_every_answer_is_described(name: str, mode: str, api: World) -> None:
     from schemathesis.generation import GenerationMode
 
-    names = {"id": asyncio.run(a_job(api)), "directory": "stdouterr", "path": "models/a.bin"}
+    names = {
+        "id": asyncio.run(a_job(api)),
+        "directory": "stdouterr",
+        "path": "models/a.bin",
+        "sha256": "a" * 64,
+    }
     operation = schema().find_operation_by_id(name)
     generation = GenerationMode(mode)
 

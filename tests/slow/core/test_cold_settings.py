@@ -74,7 +74,7 @@ _BY_NAME: Mapping[str, str] = {
     "SLIPWAY_PRICES": json.dumps([_PRICE]),
     "SLIPWAY_SOURCE": "urn:slipway:other",
     "SLIPWAY_AUTHORITY": _HOST,
-    "SLIPWAY_ANSWERS_CONTAINER": "answers",
+    "SLIPWAY_RECEIPTS_CONTAINER": "receipts",
     "SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080",
     "SLIPWAY_SLURM_KEYS": json.dumps({"queued": _KEY}),
     "SLIPWAY_BATCH_KEYS": json.dumps({"pooled": _KEY}),

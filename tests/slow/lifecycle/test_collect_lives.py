@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from shared.core.code.record import Code
-from shared.core.code.store import Snapshot
+from shared.core.code.snapshots import Snapshot
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate

@@ -40,11 +40,13 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("floors", "shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
     ("floors", "shared/engines/slurm/cluster.py", "from shared.engines.slurm.job.check import check"),
     ("floors", "local/host/worker/pool.py", "import local.host.triggers.queue"),
-    ("floors", "local/azurebatch/state/store.py", "import local.azurebatch.api.wire"),
-    ("floors", "local/nodes/run.py", "import local.batchai.state.records"),
+    ("floors", "local/azurebatch/state/database.py", "import local.azurebatch.api.wire"),
+    ("floors", "local/nodes/run.py", "import local.batchai.state.models"),
     ("floors", "shared/lifecycle/transition.py", "from shared.lifecycle.dispatch import dispatch"),
     ("floors", "functions/process.py", "import functions.sweep"),
-    ("command-line", "slipway/client/watch.py", "from slipway.commands.jobs import show"),
+    ("command-line", "slipway/client/jobs/watch.py", "from slipway.commands.asking import show"),
+    ("command-line", "slipway/library/job.py", "from slipway.commands.asking import show"),
+    ("client", "slipway/client/calls/wire.py", "from slipway.client.jobs.watch import ENDED"),
     ("wiring", "functions/sweep.py", "from shared.engines import batchai"),
     ("engines", "shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),
     ("settings", "shared/settings.py", "from shared.engines.slurm.configure import configure"),
@@ -341,7 +343,7 @@ RANGES = {"int", "float", "datetime"}
 COMPARED = {
     "shared/jobspec/reader/source.py: _order",
     "shared/jobspec/problems/problem.py: place",
-    "slipway/client/curves.py: _order",
+    "slipway/client/jobs/curves.py: _order",
     "slipway/stack/demo.py: telling",
 }
 

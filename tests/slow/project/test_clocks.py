@@ -26,12 +26,12 @@ COMPARED = {
     "core/pacing/breaker.py: 0 < (one.until - now).total_seconds() <= one.pause": _BOTH_SIDES,
     "core/pacing/memo.py: timedelta(0) <= now - since < timedelta(seconds=seconds)": _BOTH_SIDES,
     "core/pacing/memo.py: abs(now - since) < _HOUR": _BOTH_SIDES,
-    "core/pacing/waits.py: due <= now": "the one place",
+    "core/pacing/wait_kinds.py: due <= now": "the one place",
     "intake/drops/ordered.py: ports.clock() < memo.until <= ports.clock() + longest": _BOTH_SIDES,
-    "core/pacing/waits.py: due - now > longest": "the one place",
+    "core/pacing/wait_kinds.py: due - now > longest": "the one place",
     "core/trouble.py: abs(now - moment) < (_SWEPT if kind in ('sweep', 'cluster') else _LATELY)": _BOTH_SIDES,
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
-    "operate/waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
+    "operate/common_waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
     "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
         "the record of a job that ended is kept longer; nothing waits for that"
     ),

@@ -36,7 +36,7 @@ LIGHT = [
     "shared.core.caller",
     "shared.core.errors",
     "shared.core.notify",
-    "shared.core.notify.waits",
+    "shared.core.notify.schedule_bounds",
     "shared.jobspec",
     "shared.jobspec.format",
     "shared.jobspec.format.limits",

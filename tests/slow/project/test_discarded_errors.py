@@ -21,14 +21,11 @@ _BROAD = {
 EXPECTED = {
     "client/files/direct.py find": "the file is read through the API instead",
     "client/files/save.py contains": "the file is written anew",
-    "client/folder_lease.py _lease": "the blob is there; acquiring the lease says what else is wrong",
-    "client/folder_lease.py _release": "the lease ends by itself",
-    "client/folder_lease.py _renew": "the next try may succeed before the lease ends",
-    "client/watch.py _read": "the next look asks again",
-    "client/watch.py _read_one": "the next look asks again, unless the job wrote nothing",
+    "client/jobs/watch.py _read": "the next look asks again",
+    "client/jobs/watch.py _read_one": "the next look asks again, unless the job wrote nothing",
     "client/calls/wire.py _is_up": "the answer that led to the question is raised",
-    "commands/document/validate.py known_facts": "documents are checked without clusters",
-    "metrics.py points": "a list of rows takes the place of a data frame",
+    "commands/validate/validate.py known_facts": "documents are checked without clusters",
+    "library/metrics.py points": "a list of rows takes the place of a data frame",
     "stack/local_checks.py _answers": "that nothing answers is what was asked",
 }
 

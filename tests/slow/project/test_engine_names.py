@@ -15,7 +15,7 @@ ENGINES_ARE_NAMED_IN = re.compile(
     r"|local/bicep/modules\.py"
 )
 #: Documents that people send by mistake, by what they call them.
-FOREIGN = {"shared/jobspec/reader/foreign.py", "slipway/commands/document/kind.py"}
+FOREIGN = {"shared/jobspec/reader/foreign.py", "slipway/commands/validate/kind.py"}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ FOLDERS = ("confined", "shared", "functions", "local", "slipway")
 _LISTS = {"shared/jobspec/secrets", "local/bicep"}
 _EXAMPLES = {
     "slipway/stack/up.py": 2,  # az storage … --connection-string '…'
-    "slipway/commands/running/secrets.py": 8,  # --secret NAME
+    "slipway/client/request/secrets.py": 8,  # --secret NAME
     "slipway/stack/az_env.py": 1,  # az login … --password local
     "local/batchai/api/rules.py": 1,  # the address of a secret: https://VAULT…
     "local/slurm/accounting.py": 1,  # create user … identified by '…'

@@ -51,7 +51,7 @@ SHORT = {
     "hashlib.sha256(json.dumps(_texts()).encode()).hexdigest()[:12]": (
         "of the programs of one version, which no sender chooses"
     ),
-    "shared/intake/answer_path.py: hashlib.sha256(path.encode()).hexdigest()[:16]": (
+    "shared/intake/receipt_path.py: hashlib.sha256(path.encode()).hexdigest()[:16]": (
         "a receipt has the id of its job, and the notes on a folder are read by nothing"
     ),
     "shared/intake/first_record.py: identity[2:10]": _SHOWN,
@@ -62,8 +62,8 @@ SHORT = {
         "of the file's name, and the next one of the name with its version: 128 bits together"
     ),
     "slipway/client/files/save.py: hashlib.sha256(version.encode()).hexdigest()[:16]": "the same",
-    "slipway/commands/document/sarif.py: hashlib.sha256(mark.encode()).hexdigest()[:32]": _VERSION,
-    "slipway/commands/costs/costs.py: job['id'][:10]": _SHOWN,
+    "slipway/commands/validate/sarif.py: hashlib.sha256(mark.encode()).hexdigest()[:32]": _VERSION,
+    "slipway/commands/costs.py: job['id'][:10]": _SHOWN,
     "slipway/settings.py: hashlib.sha256(str(folder).encode()).hexdigest()[:16]": (
         "the note holds the folder, which its reader checks"
     ),

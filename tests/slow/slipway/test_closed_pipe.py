@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slipway.failure import READER_GONE
-from tests.unit.slipway.commands.document.test_validate_outputs import BROKEN, folder_with
+from tests.unit.slipway.commands.validate.test_validate_outputs import BROKEN, folder_with
 from tests.unit.world import job_json
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from slipway.commands.document.compose import Choices, compose
+from slipway.client.request.compose import Choices, compose
 
 ROOT = "AZ_BATCHAI_MOUNT_ROOT"
 ARGUMENTS = (f"${ROOT}/a b/$HOME", f"${{{ROOT}}}s", f"${ROOT}", "$1;ls", f"it's ${ROOT}_NOT", "")

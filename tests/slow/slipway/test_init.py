@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.commands.document.init import run
+from slipway.commands.init.init import run
 
 
 def test_the_template_without_dependencies_trains_and_leaves_its_model(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.slipway.commands.document.test_validate_outputs import BROKEN, folder_with
+from tests.unit.slipway.commands.validate.test_validate_outputs import BROKEN, folder_with
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -170,7 +170,7 @@ def test_the_command_takes_its_options_and_needs_no_network_and_no_sdk(tmp_path:
 
 
 def test_commands_that_read_no_job_load_no_reader_of_jobs() -> None:
-    modules = ("jobs", "show", "dead.dead", "nodes.nodes", "listing", "events.events")
+    modules = ("jobs.listing", "show", "dead", "nodes", "events")
     code = f"import sys, {', '.join(f'slipway.commands.{name}' for name in modules)}\nprint(*sys.modules)"
 
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

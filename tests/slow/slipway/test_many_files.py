@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from slipway.client.answers import FilePage
+from slipway.client.calls.answers import FilePage
 from slipway.client.files.arriving import complete
+from slipway.client.files.download import save
+from slipway.client.files.saving import say_reasons
 from slipway.client.files.walk import walk
-from slipway.commands.output.download import save
-from slipway.commands.output.saving import say_reasons
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
 
 FILES, PAGE = 100_000, 1000

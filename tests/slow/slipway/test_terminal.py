@@ -62,7 +62,7 @@ ELSEWHERE = {"run", "drop", "explain"}
 BAR = re.compile(r"\x1b\[(\?25[lh]|1A|2K)|\r(?=\x1b\[)")
 PROGRAM = """
 import sys
-from slipway.client.patience import Patience, patience
+from slipway.client.calls.patience import Patience, patience
 from slipway.main import main
 for line in sys.stdin.read().splitlines():
     sys.argv = ["slipway", *line.split(), "--url", sys.argv[-1]]

@@ -207,4 +207,4 @@ def test_no_module_that_works_without_a_clone_imports_the_local_stack() -> None:
         if name.partition(".")[0] in {"local", "functions", "tests", "bench"}
     }
 
-    assert importing == {"slipway/clone.py"}
+    assert importing == {"slipway/commands/clone.py"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bench.teams.simulation import simulate
 from shared.admission.line import in_turn
 from shared.core.job import JobState
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from tests.breadth import size
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

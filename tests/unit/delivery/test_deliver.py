@@ -93,7 +93,7 @@ async def test_only_the_events_that_were_asked_for_are_sent(world: World) -> Non
 async def test_an_address_with_a_query_stands_sealed_in_the_ledger_and_is_posted_whole(world: World) -> None:
     await ended(world, OK, notify=[{"url": "https://hooks.example.com/x?code=canary-42"}])
     assert world.webhooks.posts[0][0] == "https://hooks.example.com/x?code=canary-42"
-    assert "canary-42" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "canary-42" not in str(world.ledger.rows) + str(world.drops.receipt_files)
 
 
 async def test_a_refused_address_rejects_the_job_and_names_the_place(world: World) -> None:
@@ -182,8 +182,8 @@ async def test_a_job_that_tells_someone_needs_no_receipt(world: World) -> None:
     world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
     await world.sweep()
 
-    assert [name.partition("/")[0] for name in world.drops.answers] == ["default"]
-    assert f"{reports.receipt}/receipt.json" not in world.drops.answers
+    assert [name.partition("/")[0] for name in world.drops.receipt_files] == ["default"]
+    assert f"{reports.receipt}/receipt.json" not in world.drops.receipt_files
 
 
 async def test_a_sealed_address_behind_a_refused_one_still_opens(world: World) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from shared.core.engine import OutputFile
 from shared.core.job import JobState, Reason, Target
-from shared.delivery.answers import put_final
 from shared.delivery.last_lines import error_line
+from shared.delivery.receipt_files import put_final
 from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
 from tests.unit.world import World
 
@@ -26,7 +26,7 @@ async def last_lines(
     world.engine.output = output
     job = job_of(*RUN, FAILED, reason=reason, target=target)
     await put_final(ports_of(world, drops, job), job.id)
-    receipt: dict[str, Any] = json.loads(drops.answers["default/r/receipt.json"])
+    receipt: dict[str, Any] = json.loads(drops.receipt_files["default/r/receipt.json"])
     return receipt.get("lastLines")
 
 
@@ -50,10 +50,13 @@ def _lines(count: int) -> bytes:
         (b"the \x1b(Bkey is storage\x1b(B\x1b[m-key\x1b=", ["the key is ***"]),
         (b"\x1b]8;;file:///x.py\x1b\\x.py\x1b]8;;\x1b\\ has storage\x1b]0;title\x07-key", ["x.py has ***"]),
         (b"one\x1b]0;no end\ntwo", ["one", "two"]),
+        (b"\r10%\r100%\r\nboom\n\n", ["100%", "boom", ""]),
+        # Its first states are not read.
+        (b"".join(b"\r%d%%" % n for n in range(20_000)), ["19999%"]),
     ],
     ids=[
         *("short", "twenty", "whole", "cut", "no text", "secret"),
-        *("colours", "character sets", "links and titles", "no end"),
+        *("colours", "character sets", "links and titles", "no end", "progress", "long progress"),
     ],
 )
 async def test_the_last_lines_are_whole_few_and_without_secrets(
@@ -166,7 +169,7 @@ async def test_only_a_job_that_ran_and_failed_shows_its_last_lines(
     world.engine.output = {"stderr.txt": b"boom"}
     job = job_of(*history, target=TARGET)
     await put_final(ports_of(world, drops, job), job.id)
-    assert "lastLines" not in json.loads(drops.answers["default/r/receipt.json"])
+    assert "lastLines" not in json.loads(drops.receipt_files["default/r/receipt.json"])
 
 
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.RUNNING])
@@ -176,7 +179,7 @@ async def test_a_failed_job_that_the_cluster_had_shows_them(
     world.engine.output = {"stderr.txt": b"boom"}
     job = job_of((0, state), FAILED, target=TARGET)
     await put_final(ports_of(world, drops, job), job.id)
-    assert json.loads(drops.answers["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
+    assert json.loads(drops.receipt_files["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
 
 
 async def test_no_one_waits_for_an_engine_that_hangs(world: World, drops: Written) -> None:
@@ -193,7 +196,7 @@ async def test_without_the_document_that_has_the_secrets_no_line_is_shown(
     ports = ports_of(world, drops, job)
     ports.ledger.unreadable = True  # type: ignore[attr-defined]
     await put_final(ports, job.id)
-    assert "lastLines" not in json.loads(drops.answers["default/r/receipt.json"])
+    assert "lastLines" not in json.loads(drops.receipt_files["default/r/receipt.json"])
 
 
 async def test_a_job_without_lines_is_no_defect_in_the_log(

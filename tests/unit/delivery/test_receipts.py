@@ -27,8 +27,8 @@ async def test_a_rejected_drop_has_its_line_and_its_diagnostics_twice(world: Wor
 
     assert status_lines(world) == ["rejected"]
     assert "invalid" in status_line_of(world, job)
-    assert b"nodeCuont" in world.drops.answers[f"{job.receipt}/diagnostics.txt"]
-    receipt = json.loads(world.drops.answers[f"{job.receipt}/diagnostics.json"])
+    assert b"nodeCuont" in world.drops.receipt_files[f"{job.receipt}/diagnostics.txt"]
+    receipt = json.loads(world.drops.receipt_files[f"{job.receipt}/diagnostics.json"])
     assert not receipt["valid"]
     assert receipt["problems"] == list(job.problems)
 
@@ -98,7 +98,7 @@ async def test_a_failed_jobs_receipt_ends_with_what_it_wrote_last_without_its_se
     assert last["file"] == "stderr.txt"
     assert last["lines"][-3:] == ["the key is ***", "and ***", "boom"]
     assert len(last["lines"]) == 20
-    assert "canary-4711" not in str(world.drops.answers) + str(world.ledger.rows)
+    assert "canary-4711" not in str(world.drops.receipt_files) + str(world.ledger.rows)
 
 
 async def test_a_failed_preparation_shows_its_own_lines(world: World) -> None:
@@ -158,10 +158,10 @@ def test_the_version_in_receipts_is_that_of_the_project() -> None:
     assert shared.__version__ == project["version"]
 
 
-async def test_an_answer_starts_nothing(world: World) -> None:
+async def test_a_receipt_starts_nothing(world: World) -> None:
     job = await drop_folder(world)
     await end(world, JobState.SUCCEEDED)
-    receipt = world.drops.answers[f"{job.receipt}/receipt.json"]
+    receipt = world.drops.receipt_files[f"{job.receipt}/receipt.json"]
     document = json.dumps(job_json()).encode()
     event = {
         "specversion": "1.0",
@@ -173,7 +173,7 @@ async def test_an_answer_starts_nothing(world: World) -> None:
     }
 
     for name, body in (("receipt.json", receipt), ("job.json", document)):
-        await world.drops.put_answer(f"{job.receipt}/{name}", body, replace=True)
+        await world.drops.put_receipt_file(f"{job.receipt}/{name}", body, replace=True)
         looked = await blob_arrived(world.ports, "runs", f"{job.receipt}/{name}")
         assert looked.accepted == ()
     assert await message_arrived(world.ports, json.dumps(event).encode(), "m1") == []

@@ -6,9 +6,9 @@ from typing import Any
 
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
-from shared.delivery.answers import put_status
 from shared.delivery.deliver import deliver
 from shared.delivery.receipt import status, status_line
+from shared.delivery.receipt_files import put_status
 from tests.doubles.memory import MemoryDrops
 from tests.unit.dropped_folder import drop_folder, end, status_line_of, status_lines
 from tests.unit.world import World, job_json
@@ -60,11 +60,11 @@ async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(wor
             raise Unavailable("storage did not answer")
 
     drops = world.drops
-    world.drops = SilentDrops(world.clock, drops.blobs, drops.answers)
+    world.drops = SilentDrops(world.clock, drops.blobs, drops.receipt_files)
     world.use(drops=world.drops)
     job = await drop_folder(world)
     assert job.state is JobState.QUEUED
-    assert f"{job.receipt}/STATUS" not in drops.answers
+    assert f"{job.receipt}/STATUS" not in drops.receipt_files
 
     world.drops = drops
     world.use(drops=drops)

@@ -119,7 +119,7 @@ async def test_a_receipt_is_written_and_a_notice_is_queued(
     receipt = await tried(world, delivery_of(world, url=RECEIPT), job_id=job.id)
     notice = await tried(world, delivery_of(world, url=NOTICES))
 
-    assert list(drops.answers) == ["default/r/receipt.json"]
+    assert list(drops.receipt_files) == ["default/r/receipt.json"]
     assert world.queues.messages == [("job-notices", "größer", 0)]
     assert [(one.state, one.last, one.try_count) for one in (receipt, notice)] == [
         ("delivered", "stored", 1)

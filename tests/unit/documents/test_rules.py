@@ -189,6 +189,7 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
     "SW114": lambda world: world.drops.upload("digits/table.csv", b"1,2", archived=True),
     "SW115": lambda world: None,
     "SW117": _a_large_folder,
+    "SW118": lambda world: world.drops.upload("digits/.env", b"x"),
     "SW116": lambda world: archived(world, b"an archive"),
 }
 
@@ -196,7 +197,7 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
 async def _in_a_world(code: str, text: str) -> dict[str, str]:
     world = World()
     DEPLOYED[code](world)
-    if code in ("SW105", "SW107", "SW114", "SW115", "SW117"):
+    if code in ("SW105", "SW107", "SW114", "SW115", "SW117", "SW118"):
         return await _dropped(world, text)
     if code == "SW108":
         first = {"properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "hostname"}}}

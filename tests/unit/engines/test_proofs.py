@@ -16,8 +16,8 @@ from shared.engines.launch.layout import Layout
 from shared.engines.node.claim import Claim, Silent
 from shared.engines.node.store import Directory
 from shared.engines.proofs import Proofs
-from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN
+from shared.engines.shared_records import Records
 from tests.unproven import FORGERIES, OWN, PROOFS, SUCCESS, TOKEN
 
 TARGET = Target(engine="slurm", cluster="gpu", experiment="e", name="n-1", token=TOKEN)

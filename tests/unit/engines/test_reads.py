@@ -12,7 +12,7 @@ import pytest
 from shared.core.errors import Busy, Transient
 from shared.engines import reads
 from shared.engines.reads import Reads
-from tests.unit.engines.test_records import TARGET, Share
+from tests.unit.engines.test_shared_records import TARGET, Share
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from shared.admission.pauses import pause, resume
 from shared.core.job import Job, JobState
+from shared.core.ledger.entries import Reported
 from shared.core.ledger.node_history import NodeHistory, Point
-from shared.core.ledger.records import Reported
 from shared.core.notify.receivers import Disabled
 from shared.core.ports import Posted
 from shared.core.teams.document import Teams

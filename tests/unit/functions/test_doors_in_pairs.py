@@ -17,7 +17,7 @@ from functions.openapi.elements import JOB_DOCUMENT, OPERATIONS
 from shared.core.job import Job, JobState
 from shared.core.notify.webhook_url import safe_url
 from shared.core.teams.document import Quota, Team
-from shared.intake.drops.drop import explain_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from shared.jobspec import Envelope
 from tests.breadth import rounds
@@ -224,7 +224,7 @@ async def _receipt_of(world: World, job: Job) -> bytes | None:
         for name in world.engine.started:
             world.engine.set_state(name, JobState.CANCELLED)
         await world.sweep()
-    receipt = world.drops.answers.get(f"{job.receipt}/receipt.json")
+    receipt = world.drops.receipt_files.get(f"{job.receipt}/receipt.json")
     assert receipt is not None or not world.ports.policy.receipts
     return receipt
 

@@ -26,7 +26,7 @@ TABLE = {
     **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
-    **dict.fromkeys(("post_job", "post_sweep", "post_snapshot"), _ASKS),
+    **dict.fromkeys(("post_job", "post_sweep", "post_snapshot", "put_snapshot"), _ASKS),
     **dict.fromkeys(("pause", "resume", "audit", "get_teams", "put_teams", "get_dead", "redrive"), _OPERATES),
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),

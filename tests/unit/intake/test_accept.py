@@ -227,10 +227,10 @@ async def test_a_rejected_document_is_not_kept_nor_called_accepted(world: World)
     assert status_lines(world) == ["rejected"]
 
 
-async def test_only_a_dropped_job_has_an_answer_before_its_end(world: World) -> None:
+async def test_only_a_dropped_job_has_a_receipt_before_its_end(world: World) -> None:
     await world.message(job_json())
 
-    assert world.drops.answers == {}
+    assert world.drops.receipt_files == {}
 
 
 async def test_at_the_door_a_job_is_submitted_without_reading_what_was_just_written(world: World) -> None:

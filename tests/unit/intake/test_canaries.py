@@ -33,7 +33,7 @@ def _body(what: str) -> bytes:
 
 def _texts(world: World, *more: Any) -> str:
     events = [body for _, _, body in world.webhooks.posts]
-    return f"{world.ledger.rows}{world.drops.answers}{world.queues.messages}{events}{more}"
+    return f"{world.ledger.rows}{world.drops.receipt_files}{world.queues.messages}{events}{more}"
 
 
 @pytest.mark.parametrize("what", BODIES)

@@ -273,7 +273,7 @@ async def test_a_defect_of_ours_is_answered_at_every_door_and_quotes_nothing(wor
     assert one["message"] == "the document could not be checked"
 
 
-async def test_a_drop_that_meets_a_defect_has_its_answer_and_is_not_looked_at_again(world: World) -> None:
+async def test_a_drop_that_meets_a_defect_has_its_receipt_and_is_not_looked_at_again(world: World) -> None:
     world.use(engines=Engines(Defective()))
     world.drops.upload("digits/job.json", json.dumps(job_json()).encode())
     world.pass_time(60)
@@ -281,4 +281,4 @@ async def test_a_drop_that_meets_a_defect_has_its_answer_and_is_not_looked_at_ag
     first, again = await inventory(world.ports), await inventory(world.ports)
 
     assert (first.looked, first.accepted, again.looked) == (1, 1, 0)
-    assert any("SW111" in answer.decode() for answer in world.drops.answers.values())
+    assert any("SW111" in file.decode() for file in world.drops.receipt_files.values())

@@ -73,7 +73,7 @@ async def test_the_engine_gets_the_same_document_and_the_same_people_are_notifie
     world.engine.set_state(world.engine.started[1], JobState.FAILED)
     await world.sweep()
     assert world.webhooks.posts[-1][0] == HOOK["url"]
-    assert "canary" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "canary" not in str(world.ledger.rows) + str(world.drops.receipt_files)
     assert world.receipt(second)["rerunOf"] == first.id
     assert second.receipt.startswith("digits/run/mine-")
 

@@ -64,10 +64,12 @@ async def test_a_secret_in_a_text_is_in_no_row_receipt_event_or_log_and_the_clus
 
     (order,) = world.engine.orders
     assert text in _texts(order.document)
-    assert world.drops.answers
+    assert world.drops.receipt_files
     events = [body for _, _, body in world.webhooks.posts]
     assert len(events) == 1
-    observation = f"{world.ledger.rows}{world.drops.answers}{world.queues.messages}{events}{caplog.text}"
+    observation = (
+        f"{world.ledger.rows}{world.drops.receipt_files}{world.queues.messages}{events}{caplog.text}"
+    )
     assert secret not in observation
 
 
@@ -103,7 +105,7 @@ async def test_a_label_and_a_key_of_a_job_show_no_secret(world: World) -> None:
         )
         secrets.append(secret)
 
-    observation = f"{world.ledger.rows}{world.drops.answers}{world.queues.messages}"
+    observation = f"{world.ledger.rows}{world.drops.receipt_files}{world.queues.messages}"
     assert len(secrets) > 80
     assert [secret for secret in secrets if secret in observation] == []
 

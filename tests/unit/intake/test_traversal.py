@@ -81,7 +81,7 @@ async def test_a_document_that_climbs_is_refused_at_its_place(where: str, path: 
     assert job.state is JobState.REJECTED
     assert any(problem["pointer"] for problem in job.problems if problem["severity"] == "error")
     assert world.engine.started == []
-    assert not [name for name in world.drops.answers if ".." in name or "\\" in name]
+    assert not [name for name in world.drops.receipt_files if ".." in name or "\\" in name]
 
 
 @pytest.mark.parametrize("path", CLIMBING)
@@ -97,8 +97,10 @@ async def test_a_blob_whose_name_climbs_is_no_ones_drop(path: str, file: str, wo
     assert looked.accepted == ()
     assert (counted.accepted, counted.waiting) == (0, 0)
     # At most a note that says so, and that climbs nowhere.
-    assert all("unusable-" in name and ".." not in name and "\\" not in name for name in world.drops.answers)
-    assert not any(name.startswith("/") for name in world.drops.answers)
+    assert all(
+        "unusable-" in name and ".." not in name and "\\" not in name for name in world.drops.receipt_files
+    )
+    assert not any(name.startswith("/") for name in world.drops.receipt_files)
     assert world.engine.started == []
 
 

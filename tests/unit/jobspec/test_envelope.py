@@ -42,9 +42,14 @@ BAD_ENVELOPES: tuple[tuple[str, Any, str, str, str], ...] = (
     *((f"code {code!r}"[:60], {"spec": {}, "code": code}, rule, f"/code{at}", says)
       for code, rule, at, says in (
         ("9f2c", "SW011", "", "an object"),
-        ({}, "SW010", "/sha256", "sha256"),
         ({"sha256": "9f2c"}, "SW090", "/sha256", "SHA-256"),
         ({"sha256": "A" * 64}, "SW090", "/sha256", "SHA-256"),
+        ({}, "SW090", "", "neither"),
+        ({"sha256": "a" * 64, "folder": "scripts/a"}, "SW090", "", "both"),
+        ({"folder": "scripts"}, "SW090", "/folder", "folder of drops"),
+        ({"folder": "scripts/a/../b"}, "SW090", "/folder", "folder of drops"),
+        ({"folder": "scripts/" + "a/" * 64 + "a"}, "SW090", "/folder", "folder of drops"),
+        ({"folder": "scripts/a", "at": "/scripts/a"}, "SW090", "/at", "place"),
         ({"sha256": "a" * 64, "at": ""}, "SW090", "/at", "place"),
         ({"sha256": "a" * 64, "at": "scripts"}, "SW090", "/at", "place"),
         ({"sha256": "a" * 64, "at": "/scripts/a"}, "SW090", "/at", "place"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.jobspec import report, with_pages
-from slipway.commands.document.sarif import SCHEMA, sarif
+from slipway.commands.validate.sarif import SCHEMA, sarif
 from tests.diagnosis import problems_of
 
 TEXT = """{

@@ -145,8 +145,18 @@ async def test_a_variable_that_a_job_sets_itself_stays_and_none_hides_whose_atte
         {"name": "SLIPWAY_TOKEN", "value": f"{job.id}.1"},
         {"name": "SLIPWAY_JOB_ID", "value": job.id},
         {"name": "SLIPWAY_ATTEMPT", "value": "1"},
+        {"name": "PYTHONUNBUFFERED", "value": "1"},
         {"name": "EPOCHS", "value": "3"},
     ]
+
+
+@pytest.mark.parametrize("kind", ["environmentVariables", "secrets"])
+async def test_a_job_may_have_pythons_buffer_back(world: World, kind: str) -> None:
+    await world.message(job_json(**{kind: [{"name": "PYTHONUNBUFFERED", "value": ""}]}))
+
+    properties = world.engine.orders[0].document["properties"]
+    every = [*properties["environmentVariables"], *properties.get("secrets", ())]
+    assert [one["value"] for one in every if one["name"] == "PYTHONUNBUFFERED"] == [""]
 
 
 async def test_the_key_of_an_account_goes_to_its_share_in_the_configured_cloud(world: World) -> None:

@@ -79,7 +79,7 @@ async def test_an_invalid_document_becomes_a_rejected_record_with_its_receipt_an
     pointers = {p["pointer"] for p in job.problems}
     assert {"/spec/properties/nodeCuont", "/spec/properties/nodeCount"} <= pointers
     assert world.engine.started == []
-    assert b"nodeCuont" in world.drops.answers[f"{job.receipt}/diagnostics.txt"]
+    assert b"nodeCuont" in world.drops.receipt_files[f"{job.receipt}/diagnostics.txt"]
     assert world.events()[0]["type"] == "io.slipway.job.rejected.v1"
 
 
@@ -184,7 +184,7 @@ async def test_credentials_are_filled_in_at_submission_and_never_stored(world: W
 
     assert accepted.job.state is JobState.QUEUED, accepted.job.problems
     assert "storage-key" in str(world.engine.orders[0].document)
-    assert "storage-key" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "storage-key" not in str(world.ledger.rows) + str(world.drops.receipt_files)
 
 
 async def test_secret_values_are_sealed_before_the_first_write_and_opened_for_the_engine(
@@ -195,7 +195,7 @@ async def test_secret_values_are_sealed_before_the_first_write_and_opened_for_th
 
     assert accepted.job.state is JobState.QUEUED, accepted.job.problems
     assert "canary-4711" in str(world.engine.orders[0].document)
-    assert "canary-4711" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "canary-4711" not in str(world.ledger.rows) + str(world.drops.receipt_files)
     assert "sealed:v1:" in str(world.ledger.rows)
 
 

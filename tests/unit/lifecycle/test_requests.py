@@ -17,7 +17,7 @@ from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.intake.arrive import blob_arrived
 from shared.operate import listing
-from shared.operate.waits import as_they_stand
+from shared.operate.common_waits import as_they_stand
 from tests.breadth import size
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
@@ -101,7 +101,7 @@ async def test_one_job_in_an_idle_system_costs_three_transactions_and_a_look_at_
     assert len(world.events()) == 1
     # The record, its end, and that it was reported; and, every few seconds, whether submissions are paused.
     assert table.requests == {"transaction": 3, "get": 1}
-    assert world.drops.answers == {}
+    assert world.drops.receipt_files == {}
     assert world.queues.messages == []
     assert QUEUE + table.requests.total() < 7
 

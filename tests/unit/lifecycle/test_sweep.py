@@ -18,7 +18,7 @@ from shared.core.abilities import Ability
 from shared.core.engine import Observation
 from shared.core.errors import Busy, NotFound, Transient, Unavailable
 from shared.core.job import JobState, Reason, Target
-from shared.core.ledger.records import Pause
+from shared.core.ledger.entries import Pause
 from shared.core.notify.receivers import Disabled
 from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import Troubles

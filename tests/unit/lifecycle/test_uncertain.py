@@ -153,4 +153,4 @@ async def test_what_an_engine_quotes_of_the_document_is_masked(world: World) -> 
 
     assert job.state is JobState.FAILED
     assert "are invalid" in job.message
-    assert "canary" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "canary" not in str(world.ledger.rows) + str(world.drops.receipt_files)

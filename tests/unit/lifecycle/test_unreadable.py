@@ -21,7 +21,7 @@ from shared.admission.pauses import pause, paused, resume
 from shared.core.engine import Observation
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
-from shared.core.ledger.records import Reported, packed, unpacked
+from shared.core.ledger.entries import Reported, packed, unpacked
 from shared.core.notify.events import Notice
 from shared.core.trouble import Troubles
 from shared.intake.dead_letter import bury_poison

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from local.batchai.state.store import Store
+from local.batchai.state.database import Store
 from local.private_folder import private_folder
 
 

@@ -16,7 +16,7 @@ from shared.intake.arrive import blob_arrived
 from shared.intake.dead_letter import bury
 from shared.operate.audit import audit
 from shared.operate.audit_report import Audit
-from slipway.commands.audit.audit import lines
+from slipway.commands.audit import lines
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 

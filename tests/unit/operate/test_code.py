@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from datetime import datetime
+from hashlib import sha256
 
 import pytest
 
@@ -103,6 +104,39 @@ async def test_anything_else_is_refused(
 
     assert answer.status_code == 400
     assert world.snapshots.requests == []
+
+
+async def test_a_client_that_cannot_reach_storage_sends_an_archive_through_the_app(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    data = packed()
+    digest, binary = sha256(data).hexdigest(), {"Content-Type": "application/octet-stream"}
+
+    answers = [await call("PUT", f"/api/snapshots/{digest}", binary, data) for _ in range(2)]
+
+    assert [(one.status_code, json.loads(one.get_body())) for one in answers] == [
+        (201, {"known": True}),
+        (200, {"known": True}),
+    ]
+    job = (await world.message({"spec": job_json(), "code": {"sha256": digest}})).job
+    assert job.code is not None
+    assert job.code.bytes == len(data)
+
+
+@pytest.mark.parametrize(
+    ("size", "headers", "status"),
+    [((8 << 20) + 1, {}, 413), (8 << 20, {}, 422), (0, {"Transfer-Encoding": "chunked"}, 411), (0, {}, 400)],
+)
+async def test_what_the_app_does_not_take_is_refused_before_storage_is_asked(
+    world: World, monkeypatch: pytest.MonkeyPatch, size: int, headers: dict[str, str], status: int
+) -> None:
+    use(world, monkeypatch)
+
+    answer = await call("PUT", f"/api/snapshots/{'a' * 64}", headers, b"x" * size)
+
+    assert (answer.status_code, world.snapshots.requests) == (status, [])
+    assert "archive" in answer.get_body().decode() or status in (411, 422)
 
 
 async def test_a_large_archive_is_read_by_its_address_only(world: World) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.code.store import Snapshot
+from shared.core.code.snapshots import Snapshot
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
 from shared.core.job_sweeps.record import StoredSweep

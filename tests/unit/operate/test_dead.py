@@ -13,7 +13,7 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, VersionedRow
 from shared.core.errors import Misconfigured, Misuse, Unavailable
 from shared.core.job import Job, JobState, Stored
@@ -46,11 +46,11 @@ class Closed(MemoryDrops):
     closed = True
     puts = 0
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
         if self.closed:
             raise Unavailable("storage answered 403 AuthorizationPermissionMismatch")
         self.puts += 1
-        await super().put_answer(name, body, replace=replace)
+        await super().put_receipt_file(name, body, replace=replace)
 
 
 async def _no_receipt(world: World, *, notify: object = ()) -> tuple[Job, Closed]:
@@ -113,8 +113,8 @@ async def test_the_reason_quotes_an_error_that_is_ours(world: World) -> None:
 
 async def test_an_outage_of_any_length_ends_no_message(world: World) -> None:
     table = BusyTable(world.clock)
-    ledger = TableLedger(Store(table, 4, linger=0))
-    world.use(ledger=ledger, dead=TableDeadMessages(Store(table, 4, linger=0)))
+    ledger = TableLedger(ShardedTable(table, 4, linger=0))
+    world.use(ledger=ledger, dead=TableDeadMessages(ShardedTable(table, 4, linger=0)))
     for tries in range(1, 200):
         with pytest.raises(Unavailable):
             await message_arrived(world.ports, BODY, "m1", tries=tries)
@@ -183,7 +183,7 @@ async def test_a_redriven_message_that_meets_a_long_outage_goes_on_after_it(worl
     identity = await _buried(world)
     await redrive(world.ports, identity)
     ((_, pointer, _),) = world.queues.messages
-    down = replace(world.ports, dead=TableDeadMessages(Store(Silent(world.clock), 4, linger=0)))
+    down = replace(world.ports, dead=TableDeadMessages(ShardedTable(Silent(world.clock), 4, linger=0)))
     for tries in range(1, 60):
         with pytest.raises(Unavailable):
             await message_arrived(down, pointer.encode(), "p1", tries=tries)
@@ -278,7 +278,7 @@ async def test_the_copy_from_a_poison_queue_is_kept_too(world: World) -> None:
 
 
 async def test_a_poison_message_waits_on_while_the_ledger_does_not_answer(world: World) -> None:
-    world.use(dead=TableDeadMessages(Store(BusyTable(world.clock), 4, linger=0)))
+    world.use(dead=TableDeadMessages(ShardedTable(BusyTable(world.clock), 4, linger=0)))
     await bury_poison(world.ports, "jobs", "p7", base64.b64encode(BODY))
     assert world.queues.messages == [("jobs-poison", BODY.decode(), 300.0)]
 
@@ -330,7 +330,7 @@ async def test_a_receipt_that_was_given_up_is_listed_and_written_when_it_is_redr
     assert await redrive(world.ports, dead.id) == "event"
     await world.wake()
 
-    assert f"{job.receipt}/receipt.json" in runs.answers
+    assert f"{job.receipt}/receipt.json" in runs.receipt_files
     assert await listed(world.ports) == []
 
 
@@ -353,7 +353,7 @@ async def test_the_receipts_of_a_job_that_were_given_up_are_written_with_its_red
     assert [notice.job_id for notice in await redeliver_job(world.ports, job.id)] == [job.id]
     await world.wake()
 
-    assert f"{job.receipt}/receipt.json" in runs.answers
+    assert f"{job.receipt}/receipt.json" in runs.receipt_files
     assert await listed(world.ports) == []
 
 
@@ -376,7 +376,7 @@ async def test_a_receipt_is_written_though_the_address_beside_it_is_disabled(wor
     await redrive(world.ports, dead.id)
     await world.wake()
 
-    assert f"{job.receipt}/receipt.json" in runs.answers
+    assert f"{job.receipt}/receipt.json" in runs.receipt_files
     with pytest.raises(Misuse) as error:
         await redrive(world.ports, dead.id)
     assert error.value.status == 409

@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Row
 from shared.core.errors import Misconfigured
 from shared.intake.arrive import message_arrived
@@ -34,8 +34,8 @@ class Counted(MemoryTable):
         return await super().transact(operations)
 
 
-def store(table: MemoryTable, owner: str) -> Store:
-    return Store(table, 4, linger=0, owner=owner)
+def store(table: MemoryTable, owner: str) -> ShardedTable:
+    return ShardedTable(table, 4, linger=0, owner=owner)
 
 
 async def test_a_second_app_is_refused_by_name_and_the_first_one_goes_on(world: World) -> None:

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from shared.core.ledger.records import Reported, Standing
+from shared.core.ledger.entries import Reported, Standing
 from shared.core.trouble import Kind, Troubles
 from shared.lifecycle.sweep import sweep
 from shared.operate.ready import ready
@@ -30,7 +30,7 @@ def _table(world: World) -> MemoryTable:
 #: What takes no writes → how the world refuses them, and lets them pass with "".
 REFUSING: dict[str, Callable[[World, str], None]] = {
     "the table of records": lambda world, why: setattr(_table(world), "refusal", why),
-    "the container of answers": lambda world, why: setattr(world.drops, "refusal", why),
+    "the container of receipts": lambda world, why: setattr(world.drops, "refusal", why),
     "the queue of jobs": lambda world, why: setattr(world.queues, "refusal", why),
     "the container of the archive": lambda world, why: setattr(world.archive, "refusal", why),
 }
@@ -62,7 +62,7 @@ async def test_a_try_of_every_write_leaves_nothing(world: World) -> None:
     await ready(world.ports)
 
     assert {key: row.row for key, row in world.ledger.held.items()} == before
-    assert (world.queues.messages, world.drops.answers, world.archive.blobs) == ([], {}, {})
+    assert (world.queues.messages, world.drops.receipt_files, world.archive.blobs) == ([], {}, {})
 
 
 async def test_writes_are_tried_once_a_minute_however_often_health_is_asked_for(world: World) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from slipway import AsyncJob
-from slipway.client.refusal import Unanswered
+from slipway.client.calls.refusal import Unanswered
 from tests.chaos.person import Person
 
 

@@ -36,7 +36,7 @@ def test_each_body_of_the_file_is_there() -> None:
 
 
 def test_the_file_and_the_devcontainer_use_the_ports_of_up() -> None:
-    ports = set(map(int, re.findall(r"\] = (\d{4,5}),$", code("slipway/commands/stack/command.py"), re.M)))
+    ports = set(map(int, re.findall(r"\] = (\d{4,5}),$", code("slipway/commands/up.py"), re.M)))
     container = json.loads(code(".devcontainer/devcontainer.json"))
     api = re.search(r"^@api = (\S+)$", FILE.read_text(encoding="utf-8"), re.M)
 

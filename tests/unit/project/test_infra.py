@@ -164,7 +164,7 @@ def test_the_parameters_are_those_of_the_template_and_of_the_guide() -> None:
 
 def test_the_containers_the_queues_and_the_table_are_those_of_the_code() -> None:
     storage = "Microsoft.Storage/storageAccounts"
-    kinds = ("DROP", "ANSWERS", "ARCHIVE", "SNAPSHOTS")
+    kinds = ("DROP", "RECEIPTS", "ARCHIVE", "SNAPSHOTS")
     containers = {TABLE[f"SLIPWAY_{one}_CONTAINER"].default for one in kinds}
     triggers = set(re.findall(r'queue_name="([\w-]+)"', code("functions/*.py")))
 

@@ -8,7 +8,7 @@ import pytest
 import typer.main
 import typer.testing
 
-from slipway.client.patience import patience
+from slipway.client.calls.patience import patience
 from tests.doubles.patience import Waits
 
 

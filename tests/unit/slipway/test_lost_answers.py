@@ -18,7 +18,7 @@ import pytest
 
 from slipway import Client, Job, Sweep
 from slipway.cli_page import commands
-from slipway.client.patience import patience
+from slipway.client.calls.patience import patience
 from slipway.main import main
 from tests.breadth import pairs
 from tests.doubles.patience import Waits
@@ -79,7 +79,7 @@ OTHERS = {
     **dict.fromkeys(("demo", "emulate batch", "up"), "starts programs of this machine"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
-    "preempt": "tests/unit/slipway/commands/test_preempt.py",
+    "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
     "prices": "reads the price list of Azure",
     "setup": "makes what is missing, each time",
 }

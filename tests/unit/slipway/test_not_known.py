@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from slipway.client.patience import Patience, patience
-from slipway.commands.output import log
+from slipway.client.calls.patience import Patience, patience
+from slipway.commands.wait import run as wait
 from slipway.failure import NOT_KNOWN, Failure
 from slipway.main import main
 from tests.breadth import pairs
@@ -184,6 +184,6 @@ async def test_a_wait_that_ends_before_any_answer_does_not_say_that_the_job_goes
 
     async with answering(app.answer) as url:
         with patience(Patience()), pytest.raises(Failure, match="has not said within") as failure:
-            await asyncio.to_thread(lambda: log.wait(ID, url, "", timeout=0.01))
+            await asyncio.to_thread(lambda: wait(ID, url, "", timeout=0.01))
 
     assert failure.value.exit_code == NOT_KNOWN

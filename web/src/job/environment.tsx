@@ -42,7 +42,7 @@ function variablesOf(job: JobDetail, document: Record<string, unknown>): [string
   const properties = (document["properties"] ?? {}) as Record<string, unknown>;
   const list = (name: string): Variable[] => (Array.isArray(properties[name]) ? properties[name] : []);
   // They replace those of the document that have the same name.
-  const rows = new Map<string, [string, string]>();
+  const rows = new Map<string, [string, string]>([["PYTHONUNBUFFERED", ["1", "Slipway"]]]);
   for (const { name, value } of list("environmentVariables")) rows.set(String(name), [String(value), "job.json"]);
   for (const { name } of list("secrets")) rows.set(String(name), [MASK, "a secret of job.json"]);
   rows.set("SLIPWAY_JOB_ID", [job.id, "Slipway"]);

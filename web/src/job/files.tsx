@@ -1,7 +1,7 @@
 import type { OutputDirectories, OutputEntries, OutputEntry } from "../answers";
 import { useEffect, useState } from "preact/hooks";
 import { json } from "../api";
-import { withCodes, size } from "../format";
+import { size, visibleName } from "../format";
 import { Refusal, Time } from "../parts/parts";
 import { Reading, useReading } from "../parts/reading";
 import { link } from "../route";
@@ -48,7 +48,7 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
             ) : (
               <>
                 <button type="button" class="plain" aria-expanded={opened === file.name} onClick={() => open(opened === file.name ? "" : file.name)}>
-                  {visible(file.name)}
+                  {visibleName(file.name)}
                 </button>
                 <span class="quiet">{size(file.bytes)}</span>
               </>
@@ -56,7 +56,7 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
             <span class="quiet">{file.modified && <Time at={file.modified} />}</span>
             {file.bytes !== null && (
               <span class="actions">
-                <Download id={id} directory={directory} path={pathOf(file.name)} size={file.bytes} name={visible(file.name)} />
+                <Download id={id} directory={directory} path={pathOf(file.name)} size={file.bytes} name={visibleName(file.name)} />
               </span>
             )}
             {opened === file.name && <Preview id={id} directory={directory} path={pathOf(file.name)} size={file.bytes ?? 1} />}
@@ -76,11 +76,6 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
       )}
     </section>
   );
-}
-
-/** A name with its misleading characters as codes; a name of spaces alone is in quotes, so that it is visible. */
-function visible(name: string): string {
-  return name.trim() === "" ? JSON.stringify(name) : withCodes(name);
 }
 
 const NO_FILES = new Map(
@@ -103,14 +98,14 @@ function Closed({ file, href }: { file: OutputEntry; href: string }) {
   if (file.link || file.leftOut) {
     return (
       <>
-        <span>{visible(file.name)}</span>
+        <span>{visibleName(file.name)}</span>
         <span class="quiet">{notOffered(file)}</span>
       </>
     );
   }
   return (
     <>
-      <a href={href}>{visible(file.name)}/</a>
+      <a href={href}>{visibleName(file.name)}/</a>
       <span />
     </>
   );

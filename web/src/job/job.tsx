@@ -7,6 +7,7 @@ import { lastList } from "../jobs/kept";
 import { LATEST, usePoll } from "../poll";
 import { link } from "../route";
 import { Actions } from "./actions";
+import { Code } from "./code";
 import { Deliveries } from "./deliveries";
 import { Document } from "./document";
 import { Files } from "./files";
@@ -21,6 +22,7 @@ const TABS: Record<string, string> = {
   metrics: "Metrics",
   files: "Files",
   document: "job.json",
+  code: "Code",
   deliveries: "Deliveries",
 };
 
@@ -61,6 +63,7 @@ function Tab({ job, name, at }: { job: JobDetail; name: string; at: string[] }) 
   if (name === "metrics") return <Metrics job={job} />;
   if (name === "files") return <Files id={job.id} at={at} ended={ENDS.has(job.state)} />;
   if (name === "document") return <Document job={job} />;
+  if (name === "code") return <Code job={job} />;
   if (name === "deliveries") return <Deliveries job={job} />;
   return (
     <>

@@ -18,9 +18,14 @@ export async function earlier(id: string, mayNameTeam: (team: string) => boolean
   const [job, { accepted }] = await Promise.all([json<JobDetail>(path, { shape: JOB, signal }), json<Receipt>(`${path}/receipt`, { signal })]);
   if (accepted === undefined) return { text: job.received ?? "", notes: [...received(job)] };
   const team = job.team !== undefined && mayNameTeam(job.team) ? job.team : undefined;
-  const members = { name: job.name, experiment: job.experiment, team, labels: job.labels, resources: job.resources };
+  const members = { name: job.name, experiment: job.experiment, team, labels: job.labels, resources: job.resources, code: sentCode(job) };
   const text = `${JSON.stringify({ ...members, spec: accepted }, null, 2)}\n`;
   return { text, notes: [...remarks(job, text, team)] };
+}
+
+/** The code that a client sent, as a message names it; a drop's is read from its folder again. */
+function sentCode({ code }: JobDetail): { sha256: string; at: string } | undefined {
+  return typeof code === "object" && code.origin === "upload" ? { sha256: code.sha256, at: code.at } : undefined;
 }
 
 function* received(job: JobDetail): Generator<string> {
@@ -34,5 +39,6 @@ function* remarks(job: JobDetail, text: string, team: string | undefined): Gener
   yield `This is the completed document of ${job.name}. What you submit is a new job; its receivers are the deployment's own, unless you add "notify".`;
   if (text.includes(MASK)) yield `Secrets are not shown: write them again where ${MASK} stands.`;
   if (job.team !== team) yield `It belongs to the team ${job.team}, which you are not in: the new job belongs to your own.`;
+  if (sentCode(job)) yield `"code" names the code that it ran. The deployment takes it from who sent it, or from their team; anyone else sends their own folder with slipway run.`;
   if (job.drop) yield `Its scripts are read from ${job.drop.container}/${job.drop.folder} as they are there now.`;
 }

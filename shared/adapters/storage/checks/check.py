@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.checks.readers import READERS
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Range, Row
 from shared.core.each import each
 from shared.core.ledger.kinds import DROPS, KINDS, SHARDS, RowKind, kind_of
 
 
-async def check_rows(store: Store, jobs: Collection[str], noted: Iterable[str]) -> None:
+async def check_rows(store: ShardedTable, jobs: Collection[str], noted: Iterable[str]) -> None:
     """Read all rows of the kinds that the audit reads, those of some jobs and sweeps, and some by name."""
     answers = await asyncio.gather(
         *(store.rows(one) for kind in KINDS if kind.is_audited for one in _ranges(store, kind))
@@ -36,13 +36,13 @@ async def check_rows(store: Store, jobs: Collection[str], noted: Iterable[str]) 
     await each(dict.fromkeys(names), one)
 
 
-def _check(store: Store, row: Row) -> None:
+def _check(store: ShardedTable, row: Row) -> None:
     kind = kind_of(f"{row['PartitionKey']}/{row['RowKey']}")
     if kind is not None:
         store.perhaps(row, READERS[kind])
 
 
-def _ranges(store: Store, kind: RowKind) -> Iterator[Range]:
+def _ranges(store: ShardedTable, kind: RowKind) -> Iterator[Range]:
     """The rows of a kind, in each of its partitions."""
     last = f"{kind.key[:-1]}}}" if kind.key.endswith("|") else f"{kind.key}~" if kind.key else ""
     shards = range(store.shards)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.lists import listed
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Range, Row
 from shared.core.errors import Misuse, Unreadable
 from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.entries import Active
 from shared.core.ledger.listing import Page, Query, brief
-from shared.core.ledger.records import Active
 
 #: After every key.
 _END = "~"
@@ -58,7 +58,7 @@ class _Stream:
     def __post_init__(self) -> None:
         self.reached = self.at
 
-    async def more(self, store: Store, number: int) -> list[Row]:
+    async def more(self, store: ShardedTable, number: int) -> list[Row]:
         """Read at most `number` rows on from `at`; `done` says whether these were the last."""
         # No key continues another one, so "!" makes the first that comes after.
         first = f"{self.prefix}{self.at}!" if self.at else f"{self.prefix}0"
@@ -81,7 +81,7 @@ class _Ranges(NamedTuple):
 class Listing:
     """Finds jobs in one store. `record` reads the record of a job; None where it cannot be read."""
 
-    def __init__(self, store: Store, record: Record, bounds: Bounds = BOUNDS) -> None:
+    def __init__(self, store: ShardedTable, record: Record, bounds: Bounds = BOUNDS) -> None:
         self._store = store
         self._record = record
         self._bounds = bounds
@@ -177,7 +177,7 @@ class Listing:
 class _Shown:
     """The jobs of a list, for one request. `records`: how many records were read."""
 
-    def __init__(self, store: Store, record: Record, query: Query) -> None:
+    def __init__(self, store: ShardedTable, record: Record, query: Query) -> None:
         self._store = store
         self._record = record
         self._query = query

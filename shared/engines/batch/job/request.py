@@ -33,11 +33,14 @@ _RUN = (
     _UNPACK.format(name=_PROGRAM, file="run.py"),
     f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING}",
     # mpirun reaches the other nodes in the same way as `spread.py`, without sshd.
-    'export OMPI_MCA_plm_rsh_agent="python3 $PWD/spread.py rsh"',
+    'export OMPI_MCA_plm_rsh_agent="python3 -I $PWD/spread.py rsh"',
     'export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"',
-    "exec python3 run.py",
+    "exec python3 -I run.py",
 )
-_AGENT = (f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING} {launch.PLAN}", "exec python3 spread.py serve")
+_AGENT = (
+    f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING} {launch.PLAN}",
+    "exec python3 -I spread.py serve",
+)
 
 
 def queue(cluster: BatchCluster, order: Order) -> str:
@@ -112,7 +115,7 @@ def _limit(cluster: BatchCluster, order: Order) -> timedelta:
 
 def forgetting(cluster: BatchCluster, name: str, plan: str) -> Submission:
     """POST of a small task that removes the records of attempts from the nodes' shared directory."""
-    run = " && ".join((_UNPACK.format(name=_PROGRAM, file="forget.py"), "exec python3 forget.py"))
+    run = " && ".join((_UNPACK.format(name=_PROGRAM, file="forget.py"), "exec python3 -I forget.py"))
     body = {
         "id": name,
         "commandLine": _shell(run),

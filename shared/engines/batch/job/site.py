@@ -22,11 +22,11 @@ VOLUMES = "{AZ_BATCH_TASK_WORKING_DIR}/volumes.py"
 
 
 def _spread(spread: Spread) -> tuple[str, ...]:
-    return ("python3", SPREAD, "on", str(spread.nodes), str(spread.tasks), str(spread.first))
+    return ("python3", "-I", SPREAD, "on", str(spread.nodes), str(spread.tasks), str(spread.first))
 
 
 BATCH = Scheduler(
-    hosts=("sh", "-c", 'exec python3 "$AZ_BATCH_TASK_WORKING_DIR/spread.py" hosts'),
+    hosts=("sh", "-c", 'exec python3 -I "$AZ_BATCH_TASK_WORKING_DIR/spread.py" hosts'),
     ready=("true",),
     run=("AZ_BATCH_NODE_ID",),
     node="AZ_BATCH_NODE_ID",
@@ -69,7 +69,7 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         gpus=cluster.gpus,
         links=links,
         volumes=own,
-        mounter=("python3", VOLUMES),
+        mounter=("python3", "-I", VOLUMES),
         ends=cluster.ends,
         container=_container(cluster, target.name, properties, roots),
         longest=cluster.longest,

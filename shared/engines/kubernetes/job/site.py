@@ -20,11 +20,11 @@ RUN = "SLIPWAY_POD"
 
 def _spread(spread: Spread) -> tuple[str, ...]:
     program = f"{PROGRAMS}/spread.py"
-    return ("python3", program, "on", str(spread.nodes), str(spread.tasks), str(spread.first))
+    return ("python3", "-I", program, "on", str(spread.nodes), str(spread.tasks), str(spread.first))
 
 
 KUBERNETES = Scheduler(
-    hosts=("python3", f"{PROGRAMS}/spread.py", "hosts"),
+    hosts=("python3", "-I", f"{PROGRAMS}/spread.py", "hosts"),
     ready=("true",),
     run=(RUN,),
     node="AZ_BATCH_NODE_ID",

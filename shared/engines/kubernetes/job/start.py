@@ -25,7 +25,7 @@ cd "$SLIPWAY_HOME"
 export AZ_BATCH_NODE_ID="$HOSTNAME" AZ_BATCH_TASK_WORKING_DIR="$SLIPWAY_HOME"
 # An agent announces the address by which the others reach it.
 export AZ_BATCH_MASTER_NODE="${SLIPWAY_ADDRESS:-}"
-export OMPI_MCA_plm_rsh_agent="python3 $SLIPWAY_PROGRAMS/spread.py rsh"
+export OMPI_MCA_plm_rsh_agent="python3 -I $SLIPWAY_PROGRAMS/spread.py rsh"
 export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"
 alone() {
   if [ -n "${SLIPWAY_PROOFS:-}" ]; then
@@ -54,11 +54,11 @@ if [ -n "$lacking" ]; then
     alone
   fi
 elif [ "$SLIPWAY_NODES" -gt 1 ]; then
-  env -u SLIPWAY_PLAN -u SLIPWAY_PROOFS python3 "$SLIPWAY_PROGRAMS/spread.py" serve
+  env -u SLIPWAY_PLAN -u SLIPWAY_PROOFS python3 -I "$SLIPWAY_PROGRAMS/spread.py" serve
 fi
 if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
   unset SLIPWAY_PROOFS
-  exec python3 "$SLIPWAY_PROGRAMS/run.py"
+  exec python3 -I "$SLIPWAY_PROGRAMS/run.py"
 fi
 # The trap ends it: a rank that is evicted has not done its part.
 while :; do

@@ -7,7 +7,12 @@ from typing import Any
 
 from shared.core.engine import Observation
 from shared.core.job import JobState
-from shared.engines.kubernetes.translation.waits import begun_word, events_wait, queue_waits, word_waits
+from shared.engines.kubernetes.translation.wait_reasons import (
+    begun_word,
+    events_wait,
+    queue_waits,
+    word_waits,
+)
 
 #: Words of a Job, and of a pod, that mean no change.
 _JOB_GOES_ON, _JOB_WAITS, _POD_RUNS = "Running", "Suspended", "Running"

@@ -113,17 +113,15 @@ step() {
     fi
   done
   outside
-  SLIPWAY_COMMAND=$1
+  # All that is found by PATH is found before the job's own.
+  set -- "$1" "$2" "$3" "$(command -v bash || command -v sh)"
   (
+    cd "$SLIPWAY_WORK" || exit
     publish_all SLIPWAY_JOB_
     publish_all SLIPWAY_SECRET_
-    export SLIPWAY_COMMAND
-    cd "$SLIPWAY_WORK" || exit
-    slipway_shell=sh
-    ! command -v bash >/dev/null || slipway_shell=bash
-    # No word where there is no setsid.
-    # shellcheck disable=SC2086
-    exec $slipway_apart "$slipway_shell" -c "$SLIPWAY_COMMAND"
+    export SLIPWAY_COMMAND="$1"
+    # No word where there is no setsid; the job may have set IFS.
+    exec ${slipway_apart:+"$slipway_apart"} "$4" -c "$SLIPWAY_COMMAND"
   ) </dev/null >>"$slipway_logs/$2" 2>>"$slipway_logs/$3" &
   slipway_group=$!
   (exec </dev/null >/dev/null 2>&1 && keep_watch) &
@@ -276,7 +274,7 @@ main() {
   slipway_asked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer=''
   slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
   slipway_started=$(stamp) slipway_request="The job has been asked to end"
-  ! command -v setsid >/dev/null || slipway_apart=setsid
+  slipway_apart=$(command -v setsid) || slipway_apart=''
   take
   take_from "$slipway_earlier"
   if [ -n "$slipway_record" ]; then
@@ -316,8 +314,7 @@ work() {
   fi
   log "Starting the job on $AZ_BATCH_NODE_ID"
   if is_file "$slipway_logs/usage.jsonl"; then
-    # shellcheck disable=SC2086
-    (exec $slipway_apart sh "$SLIPWAY_PROGRAMS/usage.sh" "$$") </dev/null >>"$slipway_logs/usage.jsonl" 2>/dev/null &
+    (exec ${slipway_apart:+"$slipway_apart"} sh "$SLIPWAY_PROGRAMS/usage.sh" "$$") </dev/null >>"$slipway_logs/usage.jsonl" 2>/dev/null &
     slipway_usage=$!
   fi
   step "$slipway_main" stdout.txt stderr.txt

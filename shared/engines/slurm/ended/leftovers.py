@@ -11,7 +11,7 @@ from shared.core.job import Target
 from shared.engines import leftovers
 from shared.engines.launch.plan import PLAN, forgetting
 from shared.engines.leftovers import FORGET
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import fields
 from shared.engines.slurm.jobs import SlurmJobs

@@ -16,8 +16,8 @@ from shared.core.engine import Observation
 from shared.core.errors import EngineError, NotFound, Transient
 from shared.core.job import JobState, Reason, Target
 from shared.engines.recorded import IDLE, is_asked, placed, recorded
-from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN
+from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.translation import observation, state_of

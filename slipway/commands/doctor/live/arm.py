@@ -6,9 +6,9 @@ from typing import Any
 
 import aiohttp
 
+from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
 from slipway.client.deployment import token
-from slipway.client.unreachable import why
 from slipway.failure import Failure
 
 _SCOPE = "https://management.azure.com/.default"

@@ -11,13 +11,13 @@ from typing import Any
 import aiohttp
 
 from shared.settings import Settings
+from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
 from slipway.client.deployment import Deployment, chosen_profile
+from slipway.client.drops.upload import Uploaded, upload
 from slipway.client.service import Service, service
-from slipway.client.storage import storage_account
-from slipway.client.unreachable import why
+from slipway.client.storage.account import storage_account
 from slipway.commands.doctor.findings import Finding, fail, ok, skip
-from slipway.commands.running.upload import Uploaded, upload
 from slipway.failure import Failure
 
 #: Seconds for a drop to become a job. Within them, the inventory finds it even without its event.

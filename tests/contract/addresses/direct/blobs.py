@@ -13,11 +13,11 @@ from pathlib import Path
 
 from aiohttp import web
 
-from slipway.client.answers import AddressPage, Blob
+from slipway.client.calls.answers import AddressPage, Blob
 from slipway.client.files.arriving import complete
+from slipway.client.files.download import save
+from slipway.client.files.saving import Outcome
 from slipway.client.files.walk import walk
-from slipway.commands.output.download import save
-from slipway.commands.output.saving import Outcome
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
 
 Trouble = Callable[[web.Request], web.Response | None]

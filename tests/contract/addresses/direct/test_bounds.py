@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.client.answers import AddressPage, FileChunk
+from slipway.client.calls.answers import AddressPage, FileChunk
 from slipway.client.files import output
 from slipway.client.files.direct import Direct
 from slipway.client.files.walk import walk

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from slipway.client.answers import AddressPage, Blob
+from slipway.client.calls.answers import AddressPage, Blob
 from slipway.client.files import output
 from tests.contract.addresses.direct.blobs import FILES, WRITTEN, Storage, Trouble, fetched
 from tests.unit.slipway.client.wrote import Wrote

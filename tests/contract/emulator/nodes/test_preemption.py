@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.commands.stack.preempt import run
+from slipway.commands.preempt.preempt import run
 from slipway.failure import Failure
 from tests.contract.emulator.conftest import CLUSTER, Lab, autoscale, custom, until
 

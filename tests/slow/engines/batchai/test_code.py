@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ import pytest
 from shared.core.code.record import CodeSource
 from shared.core.engine import Order
 from shared.core.job import Reason, Target
-from shared.engines.batchai.code import ADDRESS, PLACE, with_code
+from shared.engines.batchai.code import ADDRESS, PLACE, SYSTEM, with_code
 from shared.engines.batchai.translation import observation
 from shared.engines.codeless import CODELESS
 from shared.engines.node.code import CODES
 from tests.doubles.archives import COMMAND, FOLDER, PRINTED, Entry, file, packed
 from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
+from tests.hostile_variables import FOREIGN, ours, prepare, variables
 
 _PROGRAMS = ("bash", "cat", "ls", "mkdir", "rm", "gzip", "printf", "tar", "sha256sum", "curl", "head", "wc")
 #: What the archives are refused for that no honest packer makes.
@@ -54,10 +55,10 @@ class Node:
                 )
             self._path = str(root / "bin")
 
-    def prepare(self, source: CodeSource, own: str = "") -> int:
-        """The exit code of the preparation of a job."""
+    def prepare(self, source: CodeSource, own: str = "", chosen: Sequence[Mapping[str, str]] = ()) -> int:
+        """The exit code of the preparation of a job; `chosen`: the variables of its document."""
         target = Target(engine="batchai", cluster="c", experiment="e", name="n", token="t")
-        properties: dict[str, Any] = {"secrets": None}
+        properties: dict[str, Any] = {"secrets": None, "environmentVariables": chosen}
         if own:
             properties["jobPreparation"] = {"commandLine": own}
         document = with_code(Order(target, {"properties": properties}, code=source))["properties"]
@@ -75,6 +76,8 @@ class Node:
                 environment[one["name"]] = environment[one["name"]].replace(f"${name}", environment[name])
         self.environment = {**environment, **secrets}
         text = document["jobPreparation"]["commandLine"]
+        if self._path != os.environ["PATH"]:
+            text = text.replace(SYSTEM, self._path)
         process = subprocess.run(
             [shutil.which("bash") or "bash", "-c", text],
             check=False,
@@ -106,6 +109,22 @@ def test_the_code_is_at_its_place_before_the_job_s_own_preparation(
     printed = subprocess.check_output(["bash", "-c", COMMAND], cwd=place, env=environment, text=True)
     assert printed == PRINTED
     assert len(storage.requests) == 1
+
+
+@pytest.mark.parametrize("of", ["foreign", "ours"])
+def test_what_the_job_chose_does_not_come_between_its_code_and_its_place(
+    of: str, node: Node, storage: CodeStorage, tmp_path: Path
+) -> None:
+    names = {name: FOREIGN[name] for name in FOREIGN if name not in ("BASH_ENV", "LD_PRELOAD")}
+    names["PATH"] = "/canary/absent"
+    if of == "ours":
+        names = {name: value for name, value in ours().items() if not name.startswith("SLIPWAY_CODE")}
+    chosen = variables(names, prepare(tmp_path / "hostile"))
+
+    code = node.prepare(storage.source(packed(*FOLDER)), "exit 1", chosen)
+
+    assert code == 1, node.errors
+    assert (node.work / ".hidden").read_text() == "dot\n"
 
 
 @pytest.mark.parametrize("own", ["exit 3", """echo "it's" ')' $(true) {x}; exit 3""", "false || exit 3"])

@@ -13,8 +13,8 @@ from shared.core.errors import Busy
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
 from shared.engines.node.store import Directory
-from shared.engines.records import Records
 from shared.engines.runs import UNPROVEN
+from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from tests.breadth import every_few, pairs
 from tests.slow.conftest import USER

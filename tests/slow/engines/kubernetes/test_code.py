@@ -15,6 +15,7 @@ from shared.engines.launch import alone
 from shared.engines.node.unpack import unpack
 from tests.breadth import size
 from tests.doubles.archives import FOLDER, Entry, file, folder, packed
+from tests.hostile_variables import FOREIGN, ours, prepare, variables
 from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
 from tests.slow.engines.slurm.test_program import Nodes, custom
 
@@ -68,6 +69,24 @@ def test_folders_of_the_job_s_output_are_joined_with_it(node: Nodes) -> None:
 
     assert code == 0, node.output("stderr.txt")
     assert node.output("stdout.txt").splitlines() == ["itdot", ".x", "a b", "jobs", "mine"]
+
+
+@pytest.mark.parametrize("of", ["foreign", "ours"])
+def test_what_the_job_chose_does_not_come_between_its_code_and_its_place(node: Nodes, of: str) -> None:
+    _unpacked(node, *FOLDER)
+    names = {name: FOREIGN[name] for name in FOREIGN if name != "BASH_ENV"} if of == "foreign" else ours()
+    chosen = variables(names, prepare(node.root / "hostile"))
+    value = next(one["value"] for one in chosen if one["name"] == "PATH") if of == "foreign" else ""
+
+    code = node.run(
+        **custom('[ -f .hidden ] && echo "$PATH"'),
+        environmentVariables=chosen,
+        jobPreparation={"commandLine": "[ -f features.py ]"},
+    )
+
+    assert code == 0, node.record()
+    assert value in node.output("stdout.txt")
+    assert not list((node.root / "temporary").glob("*"))
 
 
 @pytest.mark.parametrize("at", ["scripts/digits", "scripts"])

@@ -9,7 +9,7 @@ import pytest
 
 from shared.core.job import JobState, Reason
 from shared.engines.kubernetes.translation.observations import Evidence, observation
-from shared.engines.kubernetes.translation.waits import events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.wait_reasons import events_wait, pods_wait, queue_waits
 from tests.slow.engines.kubernetes.test_recorded import exchanges
 
 NOW = datetime(2026, 11, 22, 4, tzinfo=UTC)

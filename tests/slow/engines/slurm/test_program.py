@@ -278,6 +278,27 @@ def test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job(node: No
 
     assert (node.record()["reason"], node.record()["exitCode"]) == ("infrastructure", None)
     assert "There is no directory /no/such on" in node.output("execution.log")
+    assert "A node could not be made ready: There is no directory /no/such on" in node.record()["message"]
+
+
+def test_the_reason_of_a_node_that_could_not_be_made_ready_is_one_line_without_secrets(node: Nodes) -> None:
+    secret = "/no/canary-" + "x" * 1000
+    node.site = replace(node.site, links=(("share", f"{secret}/{'y' * 1000}"),))
+
+    assert node.run(**custom("true"), secrets=[{"name": "TOKEN", "value": secret}]) == 250
+
+    message = node.record()["message"]
+    assert message.startswith("A node could not be made ready: There is no directory ***/yyy")
+    assert "canary" not in message
+    assert len(message) < 500
+
+
+def test_a_scheduler_that_does_not_list_the_nodes_is_quoted(node: Nodes) -> None:
+    hosts = ("sh", "-c", "echo 2 of 3 nodes answer >&2; exit 1")
+    node.site = replace(node.site, scheduler=replace(node.site.scheduler, hosts=hosts))
+
+    assert node.run(**custom("true")) == 250
+    assert node.record()["message"] == "The nodes of the job cannot be listed: 2 of 3 nodes answer"
 
 
 def test_every_node_is_prepared_and_has_files_of_its_own(two: Nodes) -> None:

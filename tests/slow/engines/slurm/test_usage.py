@@ -106,11 +106,10 @@ def test_no_variable_of_the_job_makes_a_program_of_ours_run_its_code(tmp_path: P
         "environment": [],
         "literal": {},
         "service": False,
-        "without": [*chosen],
         "input": "a signature",
     }
 
-    run_all([keep], [], {**os.environ, **chosen}, tmp_path, lambda: None)
+    run_all([keep], [], dict(os.environ), tmp_path, lambda: None, chosen)
 
     assert (tmp_path / "out").read_text() == "a signature"
     assert not (tmp_path / "stolen").exists()

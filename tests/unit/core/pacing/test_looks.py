@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from shared.core.pacing.looks import Looks
-from shared.core.pacing.waits import Planned
+from shared.core.pacing.wait_kinds import Planned
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

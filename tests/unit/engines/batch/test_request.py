@@ -112,21 +112,6 @@ def test_keys_of_volumes_are_for_the_step_alone_that_mounts_them() -> None:
     assert "canary" not in json.dumps(document)
 
 
-def test_the_programs_of_ours_start_without_the_variables_that_the_job_chose() -> None:
-    cluster = replace(CLUSTER, blobs="http://127.0.0.1:10000/devstoreaccount1/records", shared="")
-    job = order(environmentVariables=[{"name": "BASH_ENV", "value": "x"}])
-    job.document["properties"]["secrets"] = [{"name": "LD_PRELOAD", "value": "y"}]
-
-    plan = json.loads(settings(submission(cluster, job).body)[launch.PLAN])
-
-    ours = [*plan["usage"], *plan["uploads"]["keep"], *plan["setup"][1:]]
-    assert [step["without"] for step in ours] == [["BASH_ENV", "LD_PRELOAD"]] * 4
-    steps = [
-        step for part in plan.values() if isinstance(part, list) for step in part if isinstance(step, dict)
-    ]
-    assert all("without" in step for step in steps if step.get("input"))
-
-
 @pytest.mark.parametrize(("options", "rights"), [("-o ro", "rl"), ("", "racwdl")])
 def test_a_container_is_opened_by_a_signature_for_it_alone_and_not_by_its_account_s_key(
     options: str, rights: str

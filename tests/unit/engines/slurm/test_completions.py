@@ -14,7 +14,7 @@ from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason, Target
 from shared.engines.proofs import Proofs
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.ended.sources import EndSources

@@ -16,7 +16,7 @@ import pytest
 from shared.core.engine import Order
 from shared.core.errors import Conflict, Misconfigured, NotFound, Transient
 from shared.core.job import JobState, Reason, Target
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import comment

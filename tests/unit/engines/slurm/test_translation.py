@@ -14,7 +14,7 @@ import pytest
 from shared.core.errors import Busy, Transient
 from shared.core.job import JobState, Reason, Target
 from shared.engines.recorded import recorded
-from shared.engines.records import Records
+from shared.engines.shared_records import Records
 from shared.engines.slurm.copies import judge
 from shared.engines.slurm.nodes import view
 from shared.engines.slurm.translation import observation

@@ -10,7 +10,8 @@ from shared.core.caller import KEY_HOLDER
 from shared.core.job import Drop, Job, JobState
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted
-from shared.intake.drops.drop import explain_folder, look_at_folder
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from shared.intake.message import Request, read_request
 from shared.intake.request_door import request_arrived, request_explained, request_validated, sweep_requested

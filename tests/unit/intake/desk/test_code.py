@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
-from shared.core.code.store import Snapshot as StoredSnapshot
+from shared.core.code.snapshots import Snapshot as StoredSnapshot
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.notify.events import Notice

@@ -216,7 +216,7 @@ async def test_a_drop_waits_and_its_status_says_so(world: World) -> None:
     job = await _drop(world, {"after": ["data"]})
 
     assert job.state is JobState.ACCEPTED
-    line = world.drops.answers[job.status_file].decode()
+    line = world.drops.receipt_files[job.status_file].decode()
     assert line.startswith("accepted ")
     assert f"waits for data ({first.id}) to succeed" in line
     assert world.receipt(job)["state"] == "accepted"
@@ -236,19 +236,19 @@ async def test_a_released_drop_says_so_in_its_status(world: World) -> None:
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
-    assert world.drops.answers[job.status_file].startswith(b"queued ")
+    assert world.drops.receipt_files[job.status_file].startswith(b"queued ")
 
 
 async def test_a_drop_says_for_what_it_still_waits(world: World) -> None:
     await _job(world, "m1", name="data")
     other = await _job(world, "m2", name="more")
     job = await _drop(world, {"after": ["data", "more"]})
-    assert b"and for 1 more job" in world.drops.answers[job.status_file]
+    assert b"and for 1 more job" in world.drops.receipt_files[job.status_file]
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
-    line = world.drops.answers[job.status_file].decode()
+    line = world.drops.receipt_files[job.status_file].decode()
     assert f"waits for more ({other.id}) to succeed" in line
 
 
@@ -260,7 +260,7 @@ async def test_a_drop_that_can_no_longer_run_says_so_before_any_sweep(world: Wor
     job = await _drop(world, {"after": ["data"]})
 
     assert job.state is JobState.CANCELLED
-    assert world.drops.answers[job.status_file].startswith(b"cancelled ")
+    assert world.drops.receipt_files[job.status_file].startswith(b"cancelled ")
 
 
 # Asking without running

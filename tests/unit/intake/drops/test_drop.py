@@ -157,7 +157,7 @@ async def test_a_template_never_runs_itself_and_a_script_beside_it_is_told_where
     assert "folder 'digits/': train.py does not run: " in caplog.text
     world.pass_time(120)
     assert (await inventory(world.ports)).waiting == 1
-    note = json.loads(world.drops.answers["digits/waiting.json"])
+    note = json.loads(world.drops.receipt_files["digits/waiting.json"])
     assert note["folder"] == "digits/"
     assert note["message"] == (
         "train.py does not run: digits/job.json beside it is a template, which runs scripts of the folders "
@@ -171,14 +171,14 @@ async def test_the_inventory_says_it_where_no_event_came_and_takes_it_back(world
     world.drops.upload("digits/train.py", b"print(1)")
     world.pass_time(120)
     assert (await inventory(world.ports)).waiting == 1
-    assert b"digits/train/train.py" in world.drops.answers["digits/waiting.json"]
+    assert b"digits/train/train.py" in world.drops.receipt_files["digits/waiting.json"]
 
     del world.drops.blobs["digits/train.py"]
     (job,) = await _drop(world, "digits/train/train.py")
     await inventory(world.ports)
 
     assert job.state is JobState.QUEUED
-    assert "digits/waiting.json" not in world.drops.answers
+    assert "digits/waiting.json" not in world.drops.receipt_files
 
 
 @pytest.mark.parametrize("data", [(), ("x.csv",)])
@@ -194,14 +194,14 @@ async def test_a_script_that_its_template_does_not_ask_for_is_said_until_the_cau
         world.drops.upload(f"digits/data/{file}", b"1,2")
     world.pass_time(120)
     assert (await inventory(world.ports)).waiting == 1 + len(data)
-    note = json.loads(world.drops.answers["digits/waiting.json"])
+    note = json.loads(world.drops.receipt_files["digits/waiting.json"])
     assert note["message"].startswith(f"{name} does not run: ")
     assert "'train*.py'" in note["message"]
 
     del world.drops.blobs[f"digits/{name}"]
     await inventory(world.ports)
 
-    assert "digits/waiting.json" not in world.drops.answers
+    assert "digits/waiting.json" not in world.drops.receipt_files
 
 
 async def test_a_template_and_its_envelope_wait_for_folders_below_in_silence(world: World) -> None:
@@ -210,7 +210,7 @@ async def test_a_template_and_its_envelope_wait_for_folders_below_in_silence(wor
     world.pass_time(120)
 
     assert (await inventory(world.ports)).waiting == 0
-    assert "digits/waiting.json" not in world.drops.answers
+    assert "digits/waiting.json" not in world.drops.receipt_files
 
 
 async def test_several_scripts_under_a_template_without_pattern_are_a_question_to_the_person(
@@ -260,7 +260,7 @@ async def test_a_job_file_that_is_not_json_gets_its_diagnostics(world: World) ->
     (job,) = await _drop(world, "digits/run/job.json", job=b'{"properties": }')
 
     assert job.state is JobState.REJECTED
-    assert f"{job.receipt}/diagnostics.txt" in world.drops.answers
+    assert f"{job.receipt}/diagnostics.txt" in world.drops.receipt_files
 
 
 async def test_inventory_finds_a_drop_whose_event_never_came(world: World) -> None:
@@ -287,12 +287,12 @@ async def test_an_incomplete_drop_gets_a_note_that_goes_when_it_runs(world: Worl
     world.drops.upload("digits/run/job.json", JOB)
     world.pass_time(120)
     assert (await inventory(world.ports)).waiting == 1
-    assert b"digits/run/train.py" in world.drops.answers["digits/run/waiting.json"]
+    assert b"digits/run/train.py" in world.drops.receipt_files["digits/run/waiting.json"]
 
     (job,) = await _drop(world, "digits/run/train.py")
 
     assert job.state is JobState.QUEUED
-    assert "digits/run/waiting.json" not in world.drops.answers
+    assert "digits/run/waiting.json" not in world.drops.receipt_files
 
 
 async def test_a_template_and_helpers_below_a_job_wait_for_nothing(world: World) -> None:
@@ -367,7 +367,7 @@ async def test_editing_a_template_runs_nothing_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["job.json", "train.py", "slipway.json"])
-async def test_a_file_that_is_too_large_gets_an_answer(world: World, name: str) -> None:
+async def test_a_file_that_is_too_large_gets_a_receipt(world: World, name: str) -> None:
     world.policy(max_document=2000, max_script=2000)
     large = b"{" + b" " * 3000 + b"}"
     names = ["digits/run/slipway.json", "digits/run/train.py", "digits/run/job.json"]
@@ -385,7 +385,7 @@ async def test_the_note_on_an_incomplete_drop_under_a_template_goes_when_it_runs
 
     await _drop(world, "digits/alice/train.py")
 
-    assert "digits/alice/waiting.json" not in world.drops.answers
+    assert "digits/alice/waiting.json" not in world.drops.receipt_files
 
 
 async def test_a_folder_of_many_files_is_remembered(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Which names of the drop container count, what a plan says of itself, and where answers go."""
+"""Which names of the drop container count, what a plan says of itself, and where receipts go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from shared.core.ports import Blob
-from shared.intake.answer_path import answer_path
 from shared.intake.drops.contents import contents_of
 from shared.intake.drops.folder import (
     ignored,
@@ -19,6 +18,7 @@ from shared.intake.drops.folder import (
 )
 from shared.intake.drops.plan import JobFile, Plan
 from shared.intake.message import Request
+from shared.intake.receipt_path import receipt_path
 from shared.jobspec import Envelope
 
 
@@ -91,12 +91,12 @@ def test_the_folder_of_a_name_ends_with_its_slash(name: str, folder: str) -> Non
         ("\U0001f600" * 451, "\U0001f600" * 400 + "-"),
     ],
 )
-def test_an_answer_goes_below_the_name_of_its_folder_or_what_fits_of_it(folder: str, path: str) -> None:
-    result = answer_path(folder, "waiting.json")
+def test_a_receipt_goes_below_the_name_of_its_folder_or_what_fits_of_it(folder: str, path: str) -> None:
+    result = receipt_path(folder, "waiting.json")
     if path.endswith("-"):
         assert result.startswith(path)
         assert len(result) == len(path) + 16 + len("/waiting.json")
-        assert result != answer_path(folder + "y", "waiting.json")
+        assert result != receipt_path(folder + "y", "waiting.json")
     else:
         assert result == path
 

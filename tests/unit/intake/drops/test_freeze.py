@@ -12,7 +12,8 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.core.ports import Content
-from shared.intake.drops.drop import explain_folder, look_at_folder
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.explained import explain_folder
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 

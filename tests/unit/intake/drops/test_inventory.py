@@ -41,21 +41,21 @@ class OnceUnable(MemoryLedger):
 
 
 class LimitedDrops(MemoryDrops):
-    """Names of answers are limited as the service limits them, and a removal may fail once."""
+    """Names of files in `runs` are limited as the service limits them, and a removal may fail once."""
 
     fails = 0
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
         """1,024 characters, as it counts them."""
         if len(name.encode("utf-16-le")) > 2 * 1024:
             raise Unavailable("storage answered 400 InvalidResourceName")
-        await super().put_answer(name, body, replace=replace)
+        await super().put_receipt_file(name, body, replace=replace)
 
-    async def drop_answer(self, name: str) -> None:
+    async def delete_receipt_file(self, name: str) -> None:
         if self.fails:
             self.fails -= 1
             raise Unavailable("storage answered 503")
-        await super().drop_answer(name)
+        await super().delete_receipt_file(name)
 
 
 async def _later(world: World, seconds: float = 120) -> tuple[int, int]:
@@ -109,7 +109,7 @@ async def test_a_script_that_is_explained_does_not_hide_its_sibling(world: World
 
     assert await _later(world, 3600) == (2, 1)
     assert await _later(world) == (1, 0)
-    assert "digits/a/train1/explain.md" in world.drops.answers
+    assert "digits/a/train1/explain.md" in world.drops.receipt_files
 
 
 async def test_a_template_that_is_no_longer_explained_runs_what_lies_below_it(world: World) -> None:
@@ -126,10 +126,10 @@ async def test_a_template_that_is_no_longer_explained_runs_what_lies_below_it(wo
 
 async def test_one_folder_that_cannot_be_dealt_with_stops_no_other(world: World) -> None:
     class Refusing(MemoryDrops):
-        async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
             if name.startswith("aaa/"):
                 raise ValueError("an unexpected error")
-            await super().put_answer(name, body, replace=replace)
+            await super().put_receipt_file(name, body, replace=replace)
 
     world.use(drops=(drops := Refusing(world.clock)))
     drops.upload("aaa/train.py", b"1")
@@ -140,7 +140,7 @@ async def test_one_folder_that_cannot_be_dealt_with_stops_no_other(world: World)
 
 
 @pytest.mark.parametrize("letter", ["x", "\N{ROCKET}"])
-async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_answers(world: World, letter: str) -> None:
+async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_receipts(world: World, letter: str) -> None:
     world.use(drops=(drops := LimitedDrops(world.clock)))
     world.drops = drops
     levels = "/".join([letter * (252 // len(letter.encode()))] * 9)  # a node takes 255 bytes a level
@@ -149,7 +149,7 @@ async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_answers(world: W
     assert (await inventory(world.ports)).waiting == 0
     world.pass_time(120)
     assert (await inventory(world.ports)).waiting == 1
-    (note,) = drops.answers
+    (note,) = drops.receipt_files
     assert note.endswith("/waiting.json")
 
     drops.upload(f"{folder}/job.json", json.dumps(job_json()).encode())
@@ -158,7 +158,7 @@ async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_answers(world: W
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
-    assert note not in drops.answers
+    assert note not in drops.receipt_files
     assert world.receipt(looked.accepted[0].job)["state"] == "succeeded"
 
 
@@ -227,14 +227,14 @@ async def test_a_note_whose_removal_failed_is_removed_later(world: World) -> Non
     world.use(drops=(drops := LimitedDrops(world.clock)))
     drops.upload("d/run/job.json", JOB)
     assert await _later(world) == (1, 0)
-    assert "d/run/waiting.json" in drops.answers
+    assert "d/run/waiting.json" in drops.receipt_files
     drops.upload("d/run/train.py", b"1")
     drops.fails = 1
 
     assert await _later(world) == (1, 0)  # the removal failed after the record
     assert await _later(world) == (1, 0)
 
-    assert "d/run/waiting.json" not in drops.answers
+    assert "d/run/waiting.json" not in drops.receipt_files
     assert len(world.engine.started) == 1
     assert await _later(world) == (0, 0)
 
@@ -256,11 +256,11 @@ async def test_a_note_that_came_while_the_drop_was_accepted_is_removed_later(wor
     world.use(ledger=Late(world.clock))
     world.drops.upload("d/run/job.json", JOB)
     assert await _later(world) == (1, 0)
-    assert "d/run/waiting.json" in world.drops.answers
+    assert "d/run/waiting.json" in world.drops.receipt_files
 
     assert await _later(world) == (1, 0)
 
-    assert "d/run/waiting.json" not in world.drops.answers
+    assert "d/run/waiting.json" not in world.drops.receipt_files
     assert await _later(world) == (0, 0)
 
 
@@ -281,7 +281,7 @@ async def test_a_defect_in_a_folder_leaves_a_note_and_one_traceback(
 
     assert [await _later(world) for _ in range(3)] == [(1, 0)] * 3
 
-    note = json.loads(drops.answers["digits/waiting.json"])
+    note = json.loads(drops.receipt_files["digits/waiting.json"])
     assert note["message"].startswith("Slipway failed over this folder;")
     assert "canary-77" not in json.dumps(note)
     assert len([record for record in caplog.records if record.exc_info]) == 1

@@ -26,9 +26,9 @@ class Noted(MemoryDrops):
 
     notes = 0
 
-    async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+    async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
         self.notes += name.endswith("waiting.json")
-        await super().put_answer(name, body, replace=replace)
+        await super().put_receipt_file(name, body, replace=replace)
 
 
 async def test_a_job_that_an_inventory_found_says_so(world: World) -> None:
@@ -81,21 +81,23 @@ async def test_the_note_on_what_a_drop_waits_for_comes_when_its_upload_should_be
     world.drops.upload("d/job.json", WAITS)
     world.pass_time(patience - 1)
     assert (await inventory(world.ports)).waiting == 0
-    assert world.drops.answers == {}
+    assert world.drops.receipt_files == {}
 
     world.pass_time(1)
     assert (await inventory(world.ports)).waiting == 1
-    assert world.drops.answers["d/waiting.json"].startswith(b'{\n  "state": "waiting",\n  "folder": "d/",')
+    assert world.drops.receipt_files["d/waiting.json"].startswith(
+        b'{\n  "state": "waiting",\n  "folder": "d/",'
+    )
 
 
 async def test_a_note_says_what_a_drop_waits_for_now(world: World) -> None:
-    world.drops.answers["d/waiting.json"] = b"older words"
+    world.drops.receipt_files["d/waiting.json"] = b"older words"
     world.drops.upload("d/job.json", WAITS)
     world.pass_time(world.ports.policy.drop_patience)
 
     await inventory(world.ports)
 
-    assert b"d/train.py" in world.drops.answers["d/waiting.json"]
+    assert b"d/train.py" in world.drops.receipt_files["d/waiting.json"]
 
 
 class _NotedDefect(Noted, Defective):
@@ -117,10 +119,10 @@ async def test_a_defect_is_noted_once_and_again_when_it_comes_back(
     assert reports() == (1, 1)
 
     well = Noted(world.clock)
-    well.blobs, well.answers = drops.blobs, drops.answers
+    well.blobs, well.receipt_files = drops.blobs, drops.receipt_files
     world.use(drops=well)
     await inventory(world.ports)
-    assert "d/waiting.json" not in drops.answers
+    assert "d/waiting.json" not in drops.receipt_files
     world.use(drops=drops)
     drops.upload("d/job.json", JOB.replace(b"hello", b"again"))
     world.pass_time(120)
@@ -135,7 +137,7 @@ async def test_what_a_folder_waits_for_is_said_until_the_folder_is_gone_however_
     world.drops.upload("d/job.json", WAITS)
     world.pass_time(60)
     await inventory(world.ports)
-    assert "d/waiting.json" in world.drops.answers
+    assert "d/waiting.json" in world.drops.receipt_files
 
     if is_gone:
         del world.drops.blobs["d/job.json"]
@@ -143,5 +145,5 @@ async def test_what_a_folder_waits_for_is_said_until_the_folder_is_gone_however_
         world.pass_time(world.ports.policy.inventory_window.total_seconds() + 1)
     await inventory(world.ports)
 
-    assert ("d/waiting.json" in world.drops.answers) == (not is_gone)
+    assert ("d/waiting.json" in world.drops.receipt_files) == (not is_gone)
     assert not (await unseen(world.ports)).remembered

@@ -10,15 +10,10 @@ import pytest
 
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.core.ledger.records import DropMemo
+from shared.core.ledger.entries import DropMemo
 from shared.core.ports import Content
-from shared.intake.drops.drop import (
-    Explanations,
-    FolderResult,
-    explain_folder,
-    look_as_ordered,
-    look_at_folder,
-)
+from shared.intake.drops.drop import FolderResult, look_as_ordered, look_at_folder
+from shared.intake.drops.explained import Explanations, explain_folder
 from shared.intake.drops.inventory import inventory, unseen
 from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.unit.intake.drops.test_drop import JOB, TEMPLATE
@@ -370,11 +365,14 @@ async def test_an_explanation_is_for_people_and_takes_the_place_of_an_older_one(
     command = {"commandLine": "echo \N{LATIN SMALL LETTER U WITH DIAERESIS}"}
     upload(world, "explain", job=json.dumps(job_json(customToolkitSettings=command)).encode())
     place = "digits/run/run"
-    world.drops.answers |= {f"{place}/explain.json": b"older words", f"{place}/explain.md": b"older words"}
+    world.drops.receipt_files |= {
+        f"{place}/explain.json": b"older words",
+        f"{place}/explain.md": b"older words",
+    }
 
     assert (await looked(world)).explained == (place,)
 
-    body = world.drops.answers[f"{place}/explain.json"].decode()
+    body = world.drops.receipt_files[f"{place}/explain.json"].decode()
     assert body.startswith('{\n  "')
     assert "echo \N{LATIN SMALL LETTER U WITH DIAERESIS}" in body
-    assert world.drops.answers[f"{place}/explain.md"] != b"older words"
+    assert world.drops.receipt_files[f"{place}/explain.md"] != b"older words"

@@ -209,7 +209,7 @@ async def test_a_folder_of_too_many_files_runs_nothing_and_says_why(
     assert len(world.engine.started) == runs
     assert counted.waiting == 1 - runs
     if not runs:
-        note = json.loads(world.drops.answers["d/waiting.json"])
+        note = json.loads(world.drops.receipt_files["d/waiting.json"])
         assert note["message"].startswith("the folder holds more than 10 files")
         assert "slipway data put" in note["message"]
 
@@ -225,7 +225,7 @@ async def test_a_folder_that_had_too_many_files_runs_once_they_are_gone(world: W
     world.pass_time(120)
 
     assert (await inventory(world.ports)).accepted == 1
-    assert "d/waiting.json" not in world.drops.answers
+    assert "d/waiting.json" not in world.drops.receipt_files
 
 
 # Pages

@@ -8,7 +8,8 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.intake.arrive import blob_arrived
-from shared.intake.drops.drop import explain_folder, look_at_folder
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from tests.crash.chaos import Chaos, Seam
 from tests.unit.world import World, job_json
@@ -81,7 +82,7 @@ async def test_the_inventory_says_what_is_missing_and_finds_it_without_an_event(
         world.drops.upload(name, body)
     world.pass_time(3600)
     await inventory(world.ports)
-    note = json.loads(world.drops.answers["d/waiting.json"])
+    note = json.loads(world.drops.receipt_files["d/waiting.json"])
     assert 'a file that matches "data/*.csv"' in note["message"]
 
     world.drops.upload("d/data/a.csv", b"1")
@@ -89,7 +90,7 @@ async def test_the_inventory_says_what_is_missing_and_finds_it_without_an_event(
     await inventory(world.ports)
 
     assert len(world.engine.orders) == 1
-    assert "d/waiting.json" not in world.drops.answers
+    assert "d/waiting.json" not in world.drops.receipt_files
 
 
 async def test_an_explanation_names_what_is_missing(world: World) -> None:

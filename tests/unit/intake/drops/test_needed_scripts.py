@@ -30,7 +30,7 @@ async def waiting(world: World, folder: str = "d") -> str:
     """The note after an inventory, when the upload should be over."""
     world.pass_time(90)
     await inventory(world.ports)
-    note = json.loads(world.drops.answers[f"{folder}/waiting.json"])
+    note = json.loads(world.drops.receipt_files[f"{folder}/waiting.json"])
     assert note["folder"] == f"{folder}/"
     return str(note["message"])
 
@@ -306,7 +306,7 @@ async def test_a_file_that_comes_back_from_the_archive_runs(world: World) -> Non
     world.pass_time(90)
 
     assert (await inventory(world.ports)).accepted == 1
-    assert "d/waiting.json" not in world.drops.answers
+    assert "d/waiting.json" not in world.drops.receipt_files
 
 
 async def test_a_document_in_the_archive_tier_is_rejected_with_its_reason(world: World) -> None:

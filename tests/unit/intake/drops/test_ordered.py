@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from shared.core.errors import Unavailable
-from shared.core.ledger.records import DropMemo
+from shared.core.ledger.entries import DropMemo
 from shared.core.messages import look_message
 from shared.intake.arrive import blob_arrived, message_arrived
 from shared.intake.drops.inventory import inventory

@@ -36,14 +36,14 @@ async def dropped(world: World, **files: str) -> Job:
 async def test_a_rejected_drop_finds_its_diagnostics_as_text_and_as_json(world: World) -> None:
     job = await dropped(world, job=BAD)
 
-    text = world.drops.answers[f"{job.receipt}/diagnostics.txt"].decode()
+    text = world.drops.receipt_files[f"{job.receipt}/diagnostics.txt"].decode()
     assert (
         'digits/job.json:2:3: error SW012 properties.nodeCuont: unknown property; did you mean "nodeCount"?\n'
         '  |   "nodeCuont": 1,\n'
         "  |   ^^^^^^^^^^^\n"
         '    write "nodeCount" (--fix does it) · docs/rules/SW012.md\n'
     ) in text
-    whole = json.loads(world.drops.answers[f"{job.receipt}/diagnostics.json"])
+    whole = json.loads(world.drops.receipt_files[f"{job.receipt}/diagnostics.json"])
     assert whole["valid"] is False
     assert whole["problems"] == list(job.problems)
     assert {problem["help"] for problem in whole["problems"]} >= {"docs/rules/SW012.md"}
@@ -54,7 +54,7 @@ async def test_diagnostics_link_to_where_the_deployment_has_the_pages(world: Wor
 
     job = await dropped(world, job=BAD)
 
-    text = world.drops.answers[f"{job.receipt}/diagnostics.txt"].decode()
+    text = world.drops.receipt_files[f"{job.receipt}/diagnostics.txt"].decode()
     assert "· https://example.com/rules/SW012.md\n" in text
     assert job.problems[0]["help"].startswith("https://example.com/rules/SW")
 
@@ -124,7 +124,7 @@ async def test_a_message_with_a_secret_shows_it_nowhere(world: World) -> None:
         assert accepted.job.state is JobState.REJECTED
     await world.sweep()
 
-    assert "canary" not in str(world.ledger.rows) + str(world.drops.answers)
+    assert "canary" not in str(world.ledger.rows) + str(world.drops.receipt_files)
 
 
 def test_validation_answers_what_the_command_line_prints(world: World) -> None:

@@ -35,7 +35,7 @@ async def dropped(world: World, name: str, job: bytes, template: str = "") -> Jo
     folder = f"d/{name}".rpartition("/")[0] if template else "d"
     looked = await look_at_folder(world.ports, f"{folder}/")
     await inventory(world.ports)
-    waiting = [json.loads(body) for place, body in world.drops.answers.items() if "waiting" in place]
+    waiting = [json.loads(body) for place, body in world.drops.receipt_files.items() if "waiting" in place]
     assert [note["message"] for note in waiting if f"{folder}/" == note["folder"]] == []
     return looked.accepted[0].job if looked.accepted else None
 
@@ -110,7 +110,9 @@ async def test_a_template_names_the_file_and_the_character(world: World, name: s
     job = await dropped(world, name, job_for("<SLIPWAY_SCRIPT>"), "job.json")
 
     if job is None:  # a note says so: the file begins nothing
-        (note,) = [json.loads(body) for place, body in world.drops.answers.items() if "unusable" in place]
+        (note,) = [
+            json.loads(body) for place, body in world.drops.receipt_files.items() if "unusable" in place
+        ]
         assert (note["file"], REFUSED[name] in note["message"]) == (f"d/{name}", True)
     else:
         assert REFUSED[name] in headline(job)

@@ -36,8 +36,8 @@ async def test_it_gets_a_note_in_its_folder_a_line_in_the_log_and_an_entry_of_th
     world.pass_time(60)
     assert (await inventory(world.ports)).accepted == 1
 
-    (place,) = [one for one in world.drops.answers if "unusable-" in one]
-    note = json.loads(world.drops.answers[place])
+    (place,) = [one for one in world.drops.receipt_files if "unusable-" in one]
+    note = json.loads(world.drops.receipt_files[place])
     assert (note["state"], note["file"]) == ("ignored", name)
     assert note["remedy"]
     assert "no job begins with it, though one that mounts the container may read it" in note["message"]
@@ -63,11 +63,11 @@ def test_its_note_lies_in_the_folder_that_was_meant(name: str, folder: str) -> N
 
 async def test_its_note_is_for_people_and_takes_the_place_of_an_older_one(world: World) -> None:
     world.drops.upload(NAMES[0], JOB)
-    world.drops.answers[note_path(NAMES[0])] = b"older words"
+    world.drops.receipt_files[note_path(NAMES[0])] = b"older words"
 
     await inventory(world.ports)
 
-    assert world.drops.answers[note_path(NAMES[0])].startswith(b'{\n  "state": "ignored",\n  "file"')
+    assert world.drops.receipt_files[note_path(NAMES[0])].startswith(b'{\n  "state": "ignored",\n  "file"')
 
 
 async def test_of_many_each_inventory_notes_a_hundred(world: World) -> None:
@@ -77,7 +77,7 @@ async def test_of_many_each_inventory_notes_a_hundred(world: World) -> None:
     noted = []
     for _ in range(3):
         await inventory(world.ports)
-        noted.append(len(world.drops.answers))
+        noted.append(len(world.drops.receipt_files))
 
     assert noted == [100, 101, 101]
 
@@ -94,12 +94,12 @@ async def test_it_is_reported_once_and_again_only_when_it_is_written_again_or_it
         notes = 0
         fails = 1
 
-        async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
+        async def put_receipt_file(self, name: str, body: bytes, *, replace: bool) -> None:
             if self.fails:
                 self.fails -= 1
                 raise Unavailable("storage answered 503")
             self.notes += 1
-            await super().put_answer(name, body, replace=replace)
+            await super().put_receipt_file(name, body, replace=replace)
 
     world.use(drops=(drops := Counted(world.clock)))
     drops.upload(NAMES[0], JOB)
@@ -125,4 +125,4 @@ async def test_what_is_remembered_of_it_goes_with_the_file(world: World) -> None
 async def test_what_is_hidden_stays_without_a_word(world: World, name: str) -> None:
     world.drops.upload(name, JOB)
     await inventory(world.ports)
-    assert world.drops.answers == {}
+    assert world.drops.receipt_files == {}

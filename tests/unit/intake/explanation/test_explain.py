@@ -12,7 +12,7 @@ from shared.core.cost.prices import prices_from
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Drop, JobState
 from shared.intake.arrive import blob_arrived, message_arrived
-from shared.intake.drops.drop import explain_folder
+from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
@@ -37,7 +37,7 @@ async def test_nothing_runs_and_nothing_is_written(world: World) -> None:
 
     assert body["verdict"] == "runs"
     assert world.ledger.rows == rows
-    assert world.drops.answers == {}
+    assert world.drops.receipt_files == {}
     assert world.queues.messages == []
     assert world.engine.orders == []
 
@@ -64,7 +64,9 @@ async def _dropped(world: World, mode: str = "") -> dict[str, Any]:
     looked = await blob_arrived(world.ports, "scripts", "digits/run/job.json")
     if mode:
         assert looked.accepted == ()
-        document: dict[str, Any] = json.loads(world.drops.answers[f"{looked.explained[0]}/explain.json"])
+        document: dict[str, Any] = json.loads(
+            world.drops.receipt_files[f"{looked.explained[0]}/explain.json"]
+        )
         return document
     job = looked.accepted[0].job
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
@@ -73,7 +75,7 @@ async def _dropped(world: World, mode: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("marked", ["job.json", "train.py"])
-async def test_a_drop_with_the_mode_explain_is_answered_and_never_runs(world: World, marked: str) -> None:
+async def test_a_drop_with_the_mode_explain_is_explained_and_never_runs(world: World, marked: str) -> None:
     for name, body in (("train.py", b"print(1)"), ("job.json", JOB)):
         world.drops.upload(f"digits/run/{name}", body, "explain" if name == marked else "")
         await blob_arrived(world.ports, "scripts", f"digits/run/{name}")
@@ -84,7 +86,7 @@ async def test_a_drop_with_the_mode_explain_is_answered_and_never_runs(world: Wo
 
     assert world.engine.started == []
     assert [row for _, row in world.ledger.rows if row.startswith("j|")] == []
-    assert set(world.drops.answers) == {"digits/run/run/explain.json", "digits/run/run/explain.md"}
+    assert set(world.drops.receipt_files) == {"digits/run/run/explain.json", "digits/run/run/explain.md"}
     world.drops.upload(f"digits/run/{marked}", JOB if marked == "job.json" else b"print(1)")
     world.pass_time(10)
     looked = await blob_arrived(world.ports, "scripts", f"digits/run/{marked}")

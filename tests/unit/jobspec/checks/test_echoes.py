@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.facts import ClusterFacts
 from shared.jobspec import Source, mended, validate
-from slipway.commands.document.diagnose import diagnosed
+from slipway.client.request.diagnose import diagnosed
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import BLOBS, CLUSTER, SHARE, job, script_toolkit, toolkit
 

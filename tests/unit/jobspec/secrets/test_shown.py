@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.jobspec import Source, mended, read, report, validate
-from slipway.commands.document.sarif import sarif
+from slipway.commands.validate.sarif import sarif
 from tests.breadth import examples, one_each, pairs
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_texts import TEXTS, Text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.core.job import JobState
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.pacing.looks import Looks
 from shared.lifecycle.idle.reap import reap
 from tests.unit.lifecycle.idle.idle_world import IdleWorld

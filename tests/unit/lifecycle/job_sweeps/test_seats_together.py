@@ -13,7 +13,7 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.intake.arrive import message_arrived
 from shared.intake.candidate import key_of
 from shared.lifecycle.grants import Loaded, admitted

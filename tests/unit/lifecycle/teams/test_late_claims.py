@@ -10,7 +10,7 @@ import pytest
 
 from shared.admission.gates import QUOTA, Wait
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.records import Change
+from shared.core.ledger.entries import Change
 from shared.core.ports import Ports
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.sweep import sweep

@@ -11,12 +11,12 @@ from shared.core.engine import Observation
 from shared.core.errors import Saturated, Unavailable
 from shared.core.job import Job, JobState, Reason
 from shared.core.teams.document import Teams
-from shared.core.teams.store import TeamsStore
+from shared.core.teams.teams_store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.archive import archive
 from shared.lifecycle.current_teams import forget_teams
 from shared.operate.cancel import cancel
-from shared.operate.waits import as_it_stands
+from shared.operate.common_waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.world import World, job_json
 

@@ -13,7 +13,7 @@ from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Teams
-from shared.core.teams.store import TeamsStore
+from shared.core.teams.teams_store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import forget_teams
 from shared.operate.cancel import cancel

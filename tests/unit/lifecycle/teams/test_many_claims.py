@@ -12,7 +12,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.teams import TableTeams
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.teams.claims import claimed
 from shared.operate.cancel import cancel

@@ -20,8 +20,8 @@ from shared.core.teams.document import Teams
 from shared.core.teams.use import TeamUse
 from shared.core.view import summary
 from shared.lifecycle.teams.lending import recalled
+from shared.operate.common_waits import as_it_stands
 from shared.operate.teams import usage
-from shared.operate.waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import ask, end, share, states
 from tests.unit.lifecycle.teams.test_lending import Unwritable
 from tests.unit.world import CLUSTER, Engines, World

@@ -15,7 +15,7 @@ from shared.admission.pauses import pause, paused, resume, standing
 from shared.core.engine import ClusterView
 from shared.core.errors import Misuse, Transient, Unavailable
 from shared.core.job import Job, JobState
-from shared.core.ledger.records import Active, Pause, Standing
+from shared.core.ledger.entries import Active, Pause, Standing
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted
 from shared.intake.message import read_request

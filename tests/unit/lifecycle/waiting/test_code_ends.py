@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.engine import Why
 from shared.core.job import Job, JobState
-from shared.operate.waits import as_they_stand
+from shared.operate.common_waits import as_they_stand
 from tests.unit.dropped_folder import drop_folder
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import World

@@ -108,12 +108,12 @@ async def test_a_drop_whose_other_job_ended_meanwhile_says_so_at_once(world: Wor
     world.drops.upload("d/slipway.json", b'{"after": ["long"]}')
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "d/job.json")).accepted[0].job
-    assert b"waits for long" in world.drops.answers[job.status_file]
+    assert b"waits for long" in world.drops.receipt_files[job.status_file]
 
     released = (await look_again(world.ports, _waiting_for(await _stored(world, job), done))).job
 
     assert (released.state, released.unmet, released.waiting) == (JobState.ACCEPTED, (), None)
-    assert b"waits for" not in world.drops.answers[job.status_file]
+    assert b"waits for" not in world.drops.receipt_files[job.status_file]
 
 
 async def test_a_job_whose_other_one_failed_meanwhile_ends_at_once(world: World) -> None:

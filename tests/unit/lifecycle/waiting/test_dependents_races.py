@@ -8,7 +8,7 @@ import pytest
 
 from shared.admission.pauses import pause
 from shared.core.job import Job, JobState, Reason
-from shared.core.ledger.records import Active
+from shared.core.ledger.entries import Active
 from shared.lifecycle.waiting.dependents import settle
 from shared.operate.cancel import cancel
 from tests.unit.world import World, job_json

@@ -13,8 +13,8 @@ from shared.admission.sentences import describe_pause
 from shared.admission.slots import good_for
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
-from shared.core.ledger.records import Active
-from shared.core.pacing.waits import WaitKind
+from shared.core.ledger.entries import Active
+from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.teams.document import Teams
 from shared.lifecycle.grants import Loaded, admitted
 from tests.doubles.memory import MemoryLedger

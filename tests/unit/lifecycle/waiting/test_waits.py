@@ -11,10 +11,10 @@ from shared.admission.pauses import pause
 from shared.core.engine import NEVER, Why
 from shared.core.errors import EngineError, Misconfigured, Transient
 from shared.core.job import Job, JobState, Reason, Waiting
-from shared.core.ledger.records import Change, packed, unpacked
+from shared.core.ledger.entries import Change, packed, unpacked
 from shared.core.view import summary, whole
 from shared.intake.accept import Accepted
-from shared.operate.waits import as_they_stand
+from shared.operate.common_waits import as_they_stand
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, status_line_of
 from tests.unit.lifecycle.test_outages import JOB

@@ -13,7 +13,7 @@ import pytest
 from shared.admission.pauses import pause, resume
 from shared.core.errors import Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState, Reason
-from shared.core.pacing.waits import SKEW, Planned, WaitKind
+from shared.core.pacing.wait_kinds import SKEW, Planned, WaitKind
 from shared.core.ports import Posted
 from shared.core.relations.contents import Idle
 from shared.core.teams.document import Teams
@@ -222,7 +222,7 @@ async def _for_a_note(world: World) -> Begun:
     script = "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/a/run/train.py"
     half = job_json(customToolkitSettings={"commandLine": script})
     world.drops.upload("a/run/job.json", json.dumps(half).encode())
-    return _by_inventory(world, WaitKind.NOTE, lambda: "a/run/waiting.json" in world.drops.answers)
+    return _by_inventory(world, WaitKind.NOTE, lambda: "a/run/waiting.json" in world.drops.receipt_files)
 
 
 SCENARIOS: dict[Scenario, WaitKind] = {

@@ -11,8 +11,8 @@ import pytest
 
 from local.azurebatch.run.conductor import Conductor
 from local.azurebatch.settings import Settings
-from local.azurebatch.state.records import Autoscale
-from local.azurebatch.state.store import Store
+from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import Autoscale
 from local.nodes.settings import Account
 from tests.unit.local.azurebatch.test_schedule import pool
 

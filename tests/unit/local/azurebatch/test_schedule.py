@@ -12,7 +12,7 @@ from local.azurebatch.run import changes, pool_nodes
 from local.azurebatch.run.endings import Ending, exited
 from local.azurebatch.run.schedule import placements
 from local.azurebatch.settings import Pace
-from local.azurebatch.state.records import Job, Node, Pool, Task
+from local.azurebatch.state.models import Job, Node, Pool, Task
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PACE = Pace(provisioning=timedelta(seconds=2), leaving=timedelta(seconds=1))

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from local.batchai.state.records import Job
+from local.batchai.state.models import Job
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -210,15 +210,15 @@ async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: W
         assert "shares and containers" in caught.value.remedy
 
 
-async def test_the_receipt_is_the_one_in_the_container_of_answers(world: World) -> None:
+async def test_the_receipt_is_the_one_in_the_container_of_receipts(world: World) -> None:
     job = await running(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
-    (name,) = [name for name in world.drops.answers if name.endswith("receipt.json")]
+    (name,) = [name for name in world.drops.receipt_files if name.endswith("receipt.json")]
 
-    assert await receipt_of(world.ports, job.id) == world.drops.answers[name]
+    assert await receipt_of(world.ports, job.id) == world.drops.receipt_files[name]
 
-    del world.drops.answers[name]
+    del world.drops.receipt_files[name]
     with pytest.raises(Misuse, match=r"there is no receipt") as absent:
         await receipt_of(world.ports, job.id)
     assert absent.value.status == 404
@@ -229,7 +229,7 @@ async def test_what_is_not_the_job_s_own_receipt_is_not_shown_as_its_receipt(
     world: World, body: bytes
 ) -> None:
     job = await running(world)
-    await world.drops.put_answer(f"{job.receipt}/receipt.json", body, replace=True)
+    await world.drops.put_receipt_file(f"{job.receipt}/receipt.json", body, replace=True)
     with pytest.raises(Misuse, match=f"is not the receipt of {job.id}") as another:
         await receipt_of(world.ports, job.id)
     assert another.value.status == 404

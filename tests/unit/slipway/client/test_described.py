@@ -6,9 +6,9 @@ from dataclasses import fields
 from typing import Any
 
 from shared.operate.files.series import Series
-from slipway.client.curves import Curve, Curves, curves_as_json
 from slipway.client.files.remote import Remote
 from slipway.client.files.walk import walk
+from slipway.client.jobs.curves import Curve, Curves, curves_as_json
 from slipway.client.service import Service
 from tests.unit.openapi import DOCUMENT
 

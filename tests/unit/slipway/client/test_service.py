@@ -3,7 +3,7 @@
 import pytest
 from aiohttp import web
 
-from slipway.client.refusal import Stranger, Unanswered
+from slipway.client.calls.refusal import Stranger, Unanswered
 from slipway.client.service import service
 from slipway.failure import Failure
 from tests.doubles.server import answering, as_slipway

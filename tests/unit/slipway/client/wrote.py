@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.client.answers import AddressPage, FileChunk, FilePage
-from slipway.client.refusal import Changed
+from slipway.client.calls.answers import AddressPage, FileChunk, FilePage
+from slipway.client.calls.refusal import Changed
 from slipway.client.service import Service
 
 MOMENT = "2026-11-20T10:00:00.123456+00:00"

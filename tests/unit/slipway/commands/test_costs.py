@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slipway.commands.costs.costs import lines, summed
+from slipway.commands.costs import lines, summed
 from slipway.commands.teams.teams import rows, usage_lines
 
 

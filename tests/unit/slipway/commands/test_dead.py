@@ -4,7 +4,7 @@ import pytest
 from aiohttp import web
 
 from slipway.client.service import service
-from slipway.commands.dead.dead import redrive_each, rows
+from slipway.commands.dead import redrive_each, rows
 from tests.doubles.server import answering, as_slipway
 
 

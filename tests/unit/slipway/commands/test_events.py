@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from slipway.commands.events.events import rows
+from slipway.commands.events import rows
 
 
 def event(**target: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.commands.nodes.nodes import lines, select_clusters
+from slipway.commands.nodes import lines, select_clusters
 from slipway.failure import Failure
 
 

@@ -9,11 +9,10 @@ from aiohttp import web
 from typer.testing import CliRunner
 
 from slipway import AsyncClient, JobFailed
-from slipway.commands import jobs
-from slipway.commands.job_commands import app
-from slipway.commands.listing import View, lines
-from slipway.commands.output.command import app as output
-from slipway.commands.running.follow import report_rejection
+from slipway.client.jobs.words import ended_as, why
+from slipway.commands.jobs.listing import View, lines
+from slipway.commands.run.follow import report_rejection
+from slipway.main import app
 from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -33,14 +32,14 @@ async def answer(request: web.Request) -> web.Response:
 
 async def test_a_list_and_a_wait_say_it() -> None:
     assert WHY in lines([REJECTED], View())[1]
-    assert jobs.ended_as(REJECTED) == f"{ID}  digits: rejected: {WHY}"
-    assert jobs.ended_as({**REJECTED, "state": "succeeded"}) == f"{ID}  digits: succeeded"
+    assert ended_as(REJECTED) == f"{ID}  digits: rejected: {WHY}"
+    assert ended_as({**REJECTED, "state": "succeeded"}) == f"{ID}  digits: succeeded"
 
 
 async def test_a_failure_that_printed_nothing_has_its_exit_code_in_the_list() -> None:
     assert "Job failed, exit code 7" in lines([SILENT], View())[1]
-    assert jobs.why({**SILENT, "message": "ended with code 7"}) == "ended with code 7"
-    assert jobs.why({**SILENT, "lastError": "ValueError: no"}) == "ValueError: no"
+    assert why({**SILENT, "message": "ended with code 7"}) == "ended with code 7"
+    assert why({**SILENT, "lastError": "ValueError: no"}) == "ValueError: no"
 
 
 async def test_commands_and_the_client_for_python_say_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,7 +52,7 @@ async def test_commands_and_the_client_for_python_say_it(capsys: pytest.CaptureF
 
         waited = await asyncio.to_thread(run, app, "wait")
         shown = await asyncio.to_thread(run, app, "show")
-        logged = await asyncio.to_thread(run, output, "log")
+        logged = await asyncio.to_thread(run, app, "log")
         assert (waited.exit_code, WHY in waited.output, WHY in shown.output) == (1, True, True)
         assert WHY in str(logged.exception)
         assert report_rejection(REJECTED) == 1

@@ -1,8 +1,8 @@
 """One job and its files, as a person sees them."""
 
-from slipway.commands.listing import View
-from slipway.commands.listing import lines as listed
-from slipway.commands.output.files import rows
+from slipway.commands.files.files import rows
+from slipway.commands.jobs.listing import View
+from slipway.commands.jobs.listing import lines as listed
 from slipway.commands.show import lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.trail.trail import lines, read
+from slipway.commands.trail import lines, read
 
 
 class Pages(Service):

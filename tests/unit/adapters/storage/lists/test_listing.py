@@ -18,7 +18,7 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.lists import listed
 from shared.adapters.storage.lists.listing import BOUNDS, Bounds
-from shared.adapters.storage.store import Store
+from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request
 from shared.adapters.storage.wire.resttable import RestTable
@@ -164,7 +164,7 @@ async def wire(full: Wire) -> Wire:
 
 async def ledger_over(wire: Wire, bounds: Bounds = BOUNDS) -> TableLedger:
     account = Account(_ACCOUNT, around=lambda _: wire.send)
-    return TableLedger(Store(RestTable(account, "t"), SHARDS), bounds)
+    return TableLedger(ShardedTable(RestTable(account, "t"), SHARDS), bounds)
 
 
 @pytest.fixture

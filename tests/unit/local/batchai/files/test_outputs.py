@@ -13,7 +13,7 @@ from confined.names import Names
 from local.batchai.files.outputs import Downloads, Page, listing
 from local.batchai.launch.layout import segment
 from local.batchai.state.errors import ArmError
-from local.batchai.state.records import Job
+from local.batchai.state.models import Job
 from tests.doubles.scans import count_scans
 from tests.unit.local.batchai.state.simulation import START
 

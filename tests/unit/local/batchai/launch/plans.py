@@ -11,7 +11,7 @@ from typing import Any
 from local.batchai.launch.layout import job_environment
 from local.batchai.launch.toolkits import processes
 from local.batchai.state import ids
-from local.batchai.state.records import Job
+from local.batchai.state.models import Job
 from local.nodes.machine import Machine
 
 FOLDER = Path(__file__).resolve().parents[4] / "golden" / "launch"

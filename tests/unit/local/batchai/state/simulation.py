@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from local.batchai.state import scheduler, transitions
-from local.batchai.state.records import Cluster, Job
+from local.batchai.state.models import Cluster, Job
 from local.nodes.work import Outcome
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from slipway.client.files.arriving import complete
+from slipway.client.files.download import save
 from slipway.client.files.names import impossible
 from slipway.client.files.save import MARK
+from slipway.client.files.saving import Outcome
 from slipway.client.files.walk import walk
-from slipway.commands.output.download import save
-from slipway.commands.output.saving import Outcome
 from tests.unit.slipway.client.wrote import Wrote
 
 ONE, TWO = "\u00e9.pt", "e\u0301.pt"

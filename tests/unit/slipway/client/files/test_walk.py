@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.client.answers import FilePage
+from slipway.client.calls.answers import FilePage
 from slipway.client.files import walk as walking
 from slipway.client.files.walk import walk
 from slipway.failure import Failure

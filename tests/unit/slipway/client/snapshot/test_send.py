@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from slipway.client.patience import Patience, patience
+from local.ports import free_ports
+from shared.snapshots.pack import THROUGH_APP
+from slipway.client.calls.patience import Patience, patience
 from slipway.client.service import service
 from slipway.client.snapshot.pack import archive_of
 from slipway.client.snapshot.send import send
@@ -22,9 +25,10 @@ from tests.doubles.server import answering, as_slipway
 class Storage:
     """A deployment and its storage, which answers with these statuses before it takes the archive."""
 
-    def __init__(self, *answers: int) -> None:
-        self.answers, self.blobs = list(answers), dict[str, bytes]()
-        self.offers, self.headers = 0, dict[str, str]()
+    def __init__(self, *answers: int, place: str = "") -> None:
+        """`place` is where storage is said to be, if not here."""
+        self.answers, self.blobs, self.place = list(answers), dict[str, bytes](), place
+        self.offers, self.headers, self.through_app = 0, dict[str, str](), 0
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.path == "/api/snapshots":
@@ -32,10 +36,14 @@ class Storage:
             body = await request.json()
             if body["sha256"] in self.blobs:
                 return web.json_response({"known": True})
-            address = f"{request.url.origin()}/snapshots/{body['sha256']}?sig=secret"
+            address = f"{self.place or request.url.origin()}/snapshots/{body['sha256']}?sig=secret"
             return web.json_response({"known": False, "upload": address, "expires": "2030-01-01T00:00:00Z"})
         data = await request.read()
         self.headers = dict(request.headers)
+        if request.path.startswith("/api/snapshots/"):
+            self.through_app += 1
+            self.blobs[request.path.rpartition("/")[2]] = data
+            return web.json_response({"known": True}, status=201)
         if self.answers and (status := self.answers.pop(0)) != 201:
             if status == 409:
                 self.blobs[request.path.rpartition("/")[2]] = data
@@ -97,7 +105,7 @@ async def test_an_archive_is_stored_under_its_digest_and_sent_no_second_time(fol
 
 @pytest.mark.parametrize(
     ("answers", "offers"),
-    [((403,), 2), ((409,), 2), ((412, 403), 3), ((500, 503), 1), ((429,), 1)],
+    [((409,), 2), ((412, 409), 3), ((500, 503), 1), ((429,), 1)],
 )
 async def test_an_address_that_does_not_take_it_is_tried_or_asked_for_again(
     folder: Path, answers: Sequence[int], offers: int
@@ -112,7 +120,32 @@ async def test_an_address_that_does_not_take_it_is_tried_or_asked_for_again(
     assert sum(steps) in (0, len(data))
 
 
-@pytest.mark.parametrize("answers", [(403,) * 9, (400,), (302,)])
+@pytest.mark.parametrize("closed", ["by its rules", "by the network"])
+async def test_storage_that_is_closed_to_this_machine_gets_a_small_archive_by_the_app(
+    folder: Path, closed: str
+) -> None:
+    nowhere = f"http://127.0.0.1:{free_ports(1)[0]}"
+    storage = Storage(403, 403) if closed == "by its rules" else Storage(place=nowhere)
+
+    is_sent, steps = await sending(folder, storage)
+
+    ((digest, data),) = storage.blobs.items()
+    assert digest == hashlib.sha256(data).hexdigest()
+    assert (is_sent, storage.through_app, storage.offers, sum(steps)) == (True, 1, 2, len(data))
+    assert storage.headers["Content-Length"] == str(len(data))
+
+
+async def test_a_large_archive_for_storage_that_is_closed_is_refused_with_the_ways_out(folder: Path) -> None:
+    (folder / "data.bin").write_bytes(os.urandom(THROUGH_APP))
+    storage = Storage(*[403] * 9)
+
+    with pytest.raises(Failure, match=r"network rules .* at most 8 MiB.*slipway data put"):
+        await sending(folder, storage)
+
+    assert storage.through_app == 0
+
+
+@pytest.mark.parametrize("answers", [(412,) * 9, (400,), (302,)])
 async def test_storage_that_refuses_is_named_without_its_address(
     folder: Path, answers: Sequence[int]
 ) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from slipway.aio import AsyncClient
-from slipway.client.refusal import Absent
-from slipway.commands import submit
+from slipway.client.calls.refusal import Absent
+from slipway.commands.submit import submit
 from slipway.failure import Failure
+from slipway.library.aio import AsyncClient
 from tests.unit.slipway.client.snapshot.deployment import Deployment
 
 JOB = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "python train.py --lr {lr}"}}}

@@ -164,6 +164,28 @@ def test_the_file_of_rules_adds_and_takes_back(tmp_path: Path) -> None:
     assert tree.usual == [".git"]
 
 
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("*\n!*/\n!*.py\n", []),  # as in .gitignore: only scripts, in any folder
+        ("!*\n!**\n!.*\n!*/\n!**/\n!.*/\n!?git\n!sub/**\n!sub/*\n![.]*\n", [".git/hook.py"]),
+        ("!.git\n!*/\n", [".git/hook.py"]),
+        ("!.git\n.*\n!*/\n", []),
+        ("!.ssh/\n!.*env/\n!server.*\n", [".ssh/config.py", ".venv/own.py", "server.key"]),
+    ],
+)
+def test_wildcards_alone_do_not_take_back_what_the_fixed_list_leaves_out(
+    tmp_path: Path, text: str, back: list[str]
+) -> None:
+    fixed = (".git/hook.py", ".ssh/config.py", ".venv/own.py", "server.key", "sub/.hg/hook.py", ".env")
+    put(tmp_path, *fixed, ".venv/pyvenv.cfg", "a.py", "sub/b.py")
+    put(tmp_path, ".slipwayignore", text=text)
+
+    names = [file.name for file in walk(tmp_path).files if file.name != ".venv/pyvenv.cfg"]
+
+    assert names == sorted([*back, "a.py", "sub/b.py"])
+
+
 def test_the_request_is_not_code_even_if_the_rules_name_it(tmp_path: Path) -> None:
     put(tmp_path, "job.json", "train.py")
     put(tmp_path, ".slipwayignore", text="!job.json\n")

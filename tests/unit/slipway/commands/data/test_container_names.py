@@ -30,7 +30,7 @@ def test_an_option_is_named(words: list[str], name: str) -> None:
     assert "3 to 63 lowercase letters, digits and single dashes" in str(result.exception)
 
 
-@pytest.mark.parametrize("name", ["SLIPWAY_DROP_CONTAINER", "SLIPWAY_ANSWERS_CONTAINER"])
+@pytest.mark.parametrize("name", ["SLIPWAY_DROP_CONTAINER", "SLIPWAY_RECEIPTS_CONTAINER"])
 @pytest.mark.parametrize("command", [["data", "ls"], ["setup"], ["enqueue", "examples/message.json"]])
 def test_a_setting_is_named(name: str, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "UPPER!!")

@@ -1,0 +1,146 @@
+"""Upload a folder to the drop container, its scripts first and its job.json last."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from shared.adapters.storage.drops import BlobDrops
+from shared.adapters.storage.wire.block import stage_block
+from shared.core.errors import Unavailable
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
+from shared.jobspec import Source, has_errors, name_flaw, report
+from shared.settings import Settings
+from slipway.client.drops.folder_drops import DropsToBe
+from slipway.client.drops.outlook import Outlook, outlook
+from slipway.client.files.names import undecodable
+from slipway.client.files.save import MARK
+from slipway.client.request.diagnose import diagnosed, scripts_named
+from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.ignore_file import IgnoreFile
+from slipway.client.snapshot.rules import Rules
+from slipway.client.snapshot.words import some, taken_back
+from slipway.client.storage.account import storage_account
+from slipway.client.storage.replace_blob import unsendable
+from slipway.failure import Failure
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import say
+
+#: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
+LAST = (ENVELOPE_FILE, JOB_FILE)
+
+
+def check(folder: Path, target: str) -> None:
+    """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded.
+
+    The same applies if the job would run the files of another upload, not those that go to `target`.
+    """
+    for file in (folder / "slipway.json", folder / "job.json"):
+        problems = diagnosed(Source(file.read_bytes()), file) if file.is_file() else ()
+        if has_errors(problems):
+            shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
+            raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
+    if not file.is_file():
+        return  # scripts for a template
+    own = f"{folder.resolve().name}/"
+    for name in () if f"{target}/" == own else scripts_named(file, target):
+        if name.startswith(own) and (folder / (path := name.removeprefix(own))).is_file():
+            raise Failure(
+                f"nothing was uploaded: {path} would go to {target}/, and the job.json runs {name}, of "
+                f"another upload; write <SLIPWAY_FOLDER>/{path} there"
+            )
+
+
+async def has_container(settings: Settings, name: str) -> bool:
+    """Whether the storage account has a blob container of that name. Raises Failure, as for one only to read.
+
+    It is tried with a write that leaves nothing.
+    """
+    async with storage_account(settings) as account:
+        if not await account.blobs.get_container_client(name).exists():
+            return False
+        try:
+            return await stage_block(account.lists, name)
+        except Unavailable as error:
+            raise Failure(
+                f"the container {name} can be seen and takes no files: {error}; have the role Storage Blob "
+                "Data Contributor on it, and no lock, for `run` and `drop`"
+            ) from error
+
+
+def target_of(folder: Path, to: str) -> str:
+    """The folder of the container that the files go to. Raises Failure for a folder that Slipway ignores."""
+    target = to.strip("/") if to else folder.resolve().name  # of "." too
+    flaw = name_flaw(target) or ("has an empty level" if "" in target.split("/") else "")
+    if flaw := flaw or ("has a hidden level" if ignored(target) else ""):
+        remedy = "name another one, e.g. --to team/digits"
+        raise Failure(f"{printable(to or target)} is not a folder to drop into: it {flaw}; {remedy}")
+    return target
+
+
+def check_folder(folder: Path) -> None:
+    """Raise Failure if it is not a folder."""
+    if not folder.is_dir():
+        raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
+
+
+def to_upload(folder: Path) -> Sequence[Path]:
+    """The files of a folder in the order in which to upload them, without those that `.slipwayignore` names.
+
+    It says which links to folders, and which possible secrets, are left out. Raises Failure when there is no
+    file.
+    """
+    check_folder(folder)
+    ignore, rules = IgnoreFile.of_folder(folder), Rules(folder)
+    for name in LAST:
+        if (folder / name).is_file() and ignore.fits(name):
+            raise Failure(
+                f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
+            )
+    for name in linked_folders(folder):
+        if not ignore.fits(name) and not _is_hidden(name):
+            say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
+    results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here
+    names = [
+        path.relative_to(folder).as_posix()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and results.isdisjoint(path.parents)
+    ]
+    secrets = [name for name in names if not ignore.fits(name) and rules.is_secret(name)]
+    _say_secrets([name for name in secrets if not _is_hidden(name.rpartition("/")[0])])
+    names = [name for name in names if not _is_hidden(name) and not ignore.fits(name)]
+    names = [name for name in names if name not in {*secrets}]
+    if not names:
+        hint = f" but what {IGNORE_FILE} leaves out" if (folder / IGNORE_FILE).is_file() else ""
+        raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
+    for name in names:
+        if flaw := undecodable(name) or name_flaw(name):
+            raise unsendable(folder / name, flaw)
+    return sorted((folder / name for name in names), key=lambda path: (_rank(path), path))
+
+
+def _say_secrets(names: Sequence[str]) -> None:
+    """Say which files of a folder are not uploaded because they may be secrets, and the other ways."""
+    if names:
+        way_back = next((f"; {taken_back(name)}" for name in names if not _is_hidden(name)), "")
+        say(f"left out: {some(names)} (give secrets by slipway run --secret, or from a Key Vault{way_back})")
+
+
+def linked_folders(folder: Path) -> list[str]:
+    """The links to folders in a folder, which uploads do not follow."""
+    links = (path for path in folder.rglob("*") if path.is_symlink() and path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in links)
+
+
+async def outlook_of(settings: Settings, contents: Mapping[str, bytes], sizes: Mapping[str, int]) -> Outlook:
+    """The outlook of the drop container with these files in it, whose sizes are those."""
+    drops, receipts = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_RECEIPTS_CONTAINER")
+    async with storage_account(settings) as account:
+        blobs = BlobDrops(account, drops, receipts, ())
+        return await outlook(settings, DropsToBe(contents, drops, blobs, sizes), [*contents])
+
+
+def _rank(path: Path) -> int:
+    return LAST.index(path.name) + 1 if path.name in LAST else 0
+
+
+def _is_hidden(name: str) -> bool:
+    return any(level.startswith(".") or level == "__pycache__" for level in name.split("/"))

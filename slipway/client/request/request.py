@@ -1,0 +1,235 @@
+"""What `slipway run` sends: a message, made where there is no job.json, and the folder that is its code."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from shared.jobspec import Source, has_errors, redact, report
+from slipway.client.request.compose import REQUIREMENTS, Choices, compose
+from slipway.client.request.diagnose import diagnosed
+from slipway.client.request.hints import left_behind
+from slipway.client.request.order import Order, joined
+from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE, OwnJob, filled
+from slipway.client.request.secrets import secret_values, variables
+from slipway.client.snapshot.choose import by_name, choose
+from slipway.client.snapshot.mounted import refuse_other_code
+from slipway.client.snapshot.walk import Tree, one_file, walk
+from slipway.failure import Failure
+from slipway.terminal.screen import say
+
+_NO_ORDER = Order()
+_UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST = 64
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run it, and where its output goes."""
+
+    choices: Choices
+    name: str = ""
+    to: Path | None = None
+    detach: bool = False
+    keep: bool = False
+    #: the script of the folder that runs; "" for the one that `choose` finds
+    script: str = ""
+    #: the values of each parameter of a sweep, and how many of its jobs may be at work at once
+    sweep: Mapping[str, Any] = field(default_factory=dict)
+    parallel: int | None = None
+    #: whether a document with a sweep is refused
+    one_job: bool = False
+    #: its idempotency key; "" for that of the document, or a new one
+    once: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A message without its code, the folder that is the code, and where nodes unpack it ("": as usual)."""
+
+    message: Mapping[str, Any]
+    tree: Tree
+    name: str
+    at: str = ""
+    #: what refusals call the document
+    file: str = JOB_FILE
+
+
+def options(
+    arguments: Sequence[str],
+    nodes: int | None,
+    image: str,
+    env: Sequence[str],
+    secret: Sequence[str],
+    name: str,
+    to: Path | None,
+    cluster: str = "",
+    gpus: int | None = None,
+    order: Order = _NO_ORDER,
+    *,
+    detach: bool,
+    keep: bool,
+    script: str = "",
+    sweep: Sequence[str] = (),
+    parallel: int | None = None,
+    once: str = "",
+) -> Options:
+    """The options of the command line. Raises Failure for one without a value."""
+    environment, secrets = variables(env), secret_values(secret)
+    choices = Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order, secrets)
+    return Options(choices, name, to, detach, keep, script, _parameters(sweep), parallel, once=once)
+
+
+def request_of(path: Path, options: Options, prefix: str) -> Request:
+    """The message and the code of a script or a folder; `prefix` is where output goes. Raises Failure."""
+    check_path(path)
+    is_folder = path.is_dir()
+    name = options.name or plain_name((path if is_folder else path.with_suffix("")).resolve().name)
+    if is_folder and (path / JOB_FILE).is_file():
+        return _own(path, options, name)
+    tree = walk(path) if is_folder else one_file(path)
+    if is_folder:
+        script, reason = choose(tree, options.script)
+        if reason:
+            say(f"runs {script}, {reason} (--script names another one)")
+    elif options.script:
+        raise Failure(f"--script names a script of a folder, and {path} is a file")
+    else:
+        script = path.name
+        _warn(path)
+    listed = is_folder and REQUIREMENTS in by_name(tree)
+    document = compose(script, options.choices, prefix, requirements=listed)
+    folder = path if is_folder else path.parent
+    _keep(folder, document, options)
+    message = {**_members(options, {}), "spec": filled(document)}
+    return Request(message, tree, name)
+
+
+def check_path(path: Path) -> None:
+    """Raise Failure if there is nothing to run."""
+    if not path.exists():
+        raise Failure(f"there is no {path}; name a script, or a folder with one")
+
+
+def plain_name(name: str) -> str:
+    """A name that a job can have, for a folder with any: `My data (2)` is `My-data-2`."""
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return _UNUSUAL.sub("-", ascii_only).strip("-_")[:_LONGEST] or "job"
+
+
+def _own(folder: Path, options: Options, name: str) -> Request:
+    """The request of a folder with a job.json, which the options change for this run only."""
+    if options.keep:
+        raise Failure(f"{folder / JOB_FILE} is there already; leave out --save")
+    _check(folder)
+    tree, job = walk(folder), OwnJob.read(folder)
+    envelope = {**job.envelope, **_members(options, job.envelope)}
+    envelope |= {"name": options.name} if options.name else {}
+    message = {**envelope, "spec": job.document(tree, options.script, options.choices)}
+    if options.one_job and message.get("sweep") is not None:
+        raise Failure(
+            f"the documents of {folder} have a sweep, which makes several jobs; submit them as one "
+            "message with submit_sweep(), and the folder as its code"
+        )
+    refuse_other_code(message, tree)
+    return Request(message, tree, name, job.place, str(folder / JOB_FILE))
+
+
+def _check(folder: Path) -> None:
+    """Raise Failure, with every problem, for documents that cannot run: then nothing is sent."""
+    for file in (folder / ENVELOPE_FILE, folder / JOB_FILE):
+        problems = diagnosed(Source(file.read_bytes()), file, code_at="work") if file.is_file() else ()
+        if has_errors(problems):
+            shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
+            raise Failure(f"nothing was sent, because the job cannot run\n{shown}")
+
+
+def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of the envelope that the options set, with what it has of them."""
+    members = options.choices.envelope
+    if isinstance(resources := envelope.get("resources"), dict) and "resources" in members:
+        members["resources"] = {**resources, **members["resources"]}
+    members |= joined(
+        envelope, {name: members[name] for name in ("after", "afterFailure") if name in members}
+    )
+    if options.sweep:
+        members["sweep"] = dict(options.sweep)
+        members |= {"parallel": options.parallel} if options.parallel else {}
+    elif options.parallel:
+        raise Failure("--parallel belongs to --sweep NAME=VALUE,VALUE")
+    return members
+
+
+class _Parameter(NamedTuple):
+    """A parameter of a sweep, and its values."""
+
+    name: str
+    values: list[Any]
+
+
+def _parameters(sweep: Sequence[str]) -> dict[str, list[Any]]:
+    """The parameters of a sweep. Raises Failure for one that is named twice."""
+    parameters = dict[str, list[Any]]()
+    for name, values in map(_parameter, sweep):
+        if name in parameters:
+            listed = ",".join(map(str, [*parameters[name], *values]))
+            raise Failure(f"--sweep names {name} twice; write all its values in one, such as {name}={listed}")
+        parameters[name] = values
+    return parameters
+
+
+def _parameter(text: str) -> _Parameter:
+    """A parameter of a sweep and its values. Raises Failure."""
+    name, equals, values = text.partition("=")
+    if not name or not equals or not values:
+        raise Failure(f"--sweep {text}: write NAME=VALUE,VALUE, such as lr=0.1,0.3")
+    return _Parameter(name, [_value(value) for value in values.split(",")])
+
+
+def _value(text: str) -> Any:
+    """A number, true or false as JSON has it; else the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) and str(value) == text else text
+
+
+def _warn(script: Path) -> None:
+    """Warn of files that a script needs and that are not sent with it."""
+    if names := left_behind(script):
+        say(
+            f"only {script.name} is sent, and it names {', '.join(names)} beside it; for the whole folder: "
+            f"slipway run --script {shlex.quote(script.name)} {shlex.quote(str(script.parent))}"
+        )
+
+
+def _keep(folder: Path, document: Mapping[str, Any], options: Options) -> None:
+    """Show the made document, or write it beside the script. Raises Failure for a secret, or one there."""
+    text, shown = (json.dumps(one, indent=2) + "\n" for one in (document, redact(document)))
+    if not options.keep:
+        say(f"made this job.json (--save keeps it):\n{shown.rstrip()}")
+        return
+    if text != shown:
+        raise Failure(
+            "--save would write a secret into job.json; leave out --save, or save the job without it and "
+            "give it at each run: slipway run --secret NAME"
+        )
+    _write(folder / JOB_FILE, text)
+    if members := options.choices.envelope:
+        _write(folder / ENVELOPE_FILE, json.dumps(members, indent=2) + "\n")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise Failure(f"{file} is there already; run its folder, or leave out --save") from None
+    say(f"wrote {file}")

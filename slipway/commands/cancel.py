@@ -1,0 +1,32 @@
+"""`slipway cancel`: asks for the end of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from slipway.client.jobs.words import ENDED, standing
+from slipway.commands.asking import asking_about, show
+from slipway.commands.options import LOCAL, JobId, Json, Key, Url
+
+if TYPE_CHECKING:
+    from slipway.client.service import Service
+
+app = typer.Typer()
+
+
+@app.command()
+def cancel(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Cancel a job."""
+
+    async def ask(api: Service, job_id: str) -> int:
+        show(await api.cancel(job_id), _cancelled, as_json=as_json)
+        return 0
+
+    raise typer.Exit(asking_about(job, ask, url, key))
+
+
+def _cancelled(job: Mapping[str, Any]) -> list[str]:
+    return [standing(job) + ("" if job["state"] in ENDED else ", and asked to end")]

@@ -1,0 +1,56 @@
+"""`slipway drop --follow`: upload a folder, and follow the job that it starts."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from slipway.client.service import Service
+from slipway.commands.asking import exit_code
+from slipway.commands.drop.drop import Drop, carry_out, prepared
+from slipway.commands.run.ending import endings
+from slipway.commands.run.follow import follow, to_the_end
+from slipway.commands.run.report import Report
+from slipway.failure import Failure
+from slipway.terminal.screen import say
+
+
+def run(
+    folder: Path,
+    to: str,
+    url: str,
+    key: str,
+    settings_file: Path | None,
+    *,
+    force: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Upload a folder, and follow the job that it starts. The exit code is the job's. Raises Failure."""
+    drop, report = prepared(folder, to, url, key, settings_file, force=force, quiet=True), Report(as_json)
+    with endings() as ending:
+        try:
+            asyncio.run(carry_out(drop))
+        except KeyboardInterrupt:
+            drop.say_interrupted()
+            report.interrupted("")
+            return ending.code
+        job_id = _job_of(drop)
+
+        async def finish(api: Service) -> int:
+            job = await follow(api, job_id, report)
+            if job["state"] == "succeeded":
+                report.success(job, None)
+            return exit_code(job)
+
+        return to_the_end(job_id, finish, drop.url, key, report, ending)
+
+
+def _job_of(drop: Drop) -> str:
+    """The job to follow: the first that begins. Raises Failure if there is none."""
+    if not drop.jobs:
+        waits = "; ".join(drop.waits)
+        raise Failure(f"nothing runs yet: {waits}" if waits else "the id of the job is not known")
+    first, *others = (str(job["id"]) for job in drop.jobs)
+    if others:
+        say(f"follows {first}; the folder also began {', '.join(others)}")
+    return first

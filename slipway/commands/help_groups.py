@@ -1,0 +1,98 @@
+"""`slipway` as a group: its help shows the commands by what people come for, and it takes no empty words.
+
+The types of its context are private to typer.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from slipway.terminal.characters import printable
+
+GROUPS = {
+    "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
+    "Look at jobs": (
+        *("jobs", "show", "log", "metrics", "costs", "sweep", "wait"),
+        *("files", "download", "cat", "code", "receipt"),
+    ),
+    "Operate": (
+        "cancel",
+        "pause",
+        "resume",
+        "nodes",
+        "prices",
+        "audit",
+        "trail",
+        "events",
+        "dead",
+        "teams",
+        "setup",
+    ),
+    "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
+    "The command itself": ("login", "logout", "doctor", "completion", "version"),
+}
+
+
+#: Options whose value may be empty, as that of a variable that is not set.
+_MAY_BE_EMPTY = ("--url", "--key", "--profile", "--reason", "--grep", "--rules-url")
+
+
+def refuse_empty_words(words: Sequence[str]) -> None:
+    """Raise BadParameter for an argument or a value that is empty: a path would mean the current directory.
+
+    What follows `--` belongs to a script.
+    """
+    option = ""
+    for word in words:
+        if word == "--":
+            return
+        name, equals, value = word.partition("=")
+        written = equals and name.startswith("--") and not value.strip()
+        if (written and name not in _MAY_BE_EMPTY) or (not word.strip() and option not in _MAY_BE_EMPTY):
+            what = (
+                name if written else f"the word after {option}" if option.startswith("-") else "an argument"
+            )
+            raise typer.BadParameter(f"{what} is empty. Give it a value, or leave it out.")
+        option = word
+
+
+def teaching(usual: str) -> type[TyperGroup]:
+    """A group that, for what is none of its commands, says how its usual command takes it."""
+
+    class Teaching(TyperGroup):
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+                ctx.fail(
+                    f"{printable(args[0])} is not a command of `{ctx.command_path}`; "
+                    f"did you mean `{ctx.command_path} {usual} {printable(shlex.join(args))}`?"
+                )
+            return super().resolve_command(ctx, args)
+
+    return Teaching
+
+
+class Grouped(TyperGroup):
+    """A group whose help shows its commands under headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse empty words, of any command, before anything is done."""
+        refuse_empty_words(args)
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """A section for each heading; the sentences stand below each other in all of them."""
+        width = max(map(len, self.commands))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                limit = formatter.width - 6 - width
+                rows = [
+                    (name.ljust(width), self.commands[name].get_short_help_str(limit))
+                    for name in names
+                    if name in self.commands
+                ]
+                formatter.write_dl(rows)

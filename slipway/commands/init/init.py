@@ -1,0 +1,65 @@
+"""`slipway init`: a folder with a script, its job.json, and the packages that it needs."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from slipway.client.request.compose import REQUIREMENTS, Choices, compose
+from slipway.commands.asking import show
+from slipway.commands.init.templates import SWEEP, TEMPLATES, Template
+from slipway.failure import Failure
+
+_SCRIPT = "train.py"
+#: The prefix of output paths, unless a deployment says otherwise.
+_PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
+
+
+def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
+    """Write the folder, and show the next step. Raises Failure, also if a file exists."""
+    folder = to or Path(template)
+    if template == "sweep":
+        _write(folder, {"sweep.json": json.dumps(SWEEP, indent=2) + "\n"})
+        path = folder / "sweep.json"
+        done = {"folder": str(folder), "files": ["sweep.json"]}
+        show(done, lambda _: [f"wrote {path}; submit it: slipway submit {path}"], as_json=as_json)
+        return 0
+    if template not in TEMPLATES:
+        raise Failure(f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}")
+    chosen = TEMPLATES[template]
+    choices = Choices(chosen.nodes, chosen.image)
+    document = compose(_SCRIPT, choices, _PREFIX, requirements=bool(chosen.packages))
+    path = document["properties"].pop("pyTorchSettings")["pythonScriptFilePath"]
+    properties = {
+        "nodeCount": chosen.nodes,
+        chosen.toolkit: {"pythonScriptFilePath": path, **chosen.members},
+        **document["properties"],
+    }
+    files = {_SCRIPT: chosen.script, "job.json": json.dumps({"properties": properties}, indent=2) + "\n"}
+    if chosen.packages:
+        files[REQUIREMENTS] = "".join(f"{package}\n" for package in chosen.packages)
+    _write(folder, files)
+    show(
+        {"folder": str(folder), "files": list(files)},
+        lambda _: _words(folder, files, chosen),
+        as_json=as_json,
+    )
+    return 0
+
+
+def _words(folder: Path, files: Iterable[str], chosen: Template) -> list[str]:
+    """The written files, with remarks."""
+    packages = " and ".join(chosen.packages)
+    return [
+        f"wrote {folder}{os.sep} with {', '.join(files)}; run it: slipway run {folder}",
+        *([f"each node first installs {packages}; an image that has them starts faster"] if packages else []),
+        *([f"it needs nodes that run images: {chosen.image}"] if chosen.image else []),
+    ]
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    if existing := [name for name in files if (folder / name).exists()]:
+        raise Failure(f"{folder / existing[0]} exists already; name another folder with --to")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,4 @@
+"""`slipway jobs`: the newest jobs that fit.
+
+In: conditions. Out: a table, once or again as it changes.
+"""

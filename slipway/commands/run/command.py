@@ -1,0 +1,95 @@
+"""`slipway run`: its options. Its code is imported when it is called."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipway.commands.options import (
+    LOCAL,
+    After,
+    AfterFailure,
+    Env,
+    IdempotencyKey,
+    JsonLines,
+    Key,
+    Secrets,
+    Url,
+)
+
+app = typer.Typer()
+
+Nodes = Annotated[
+    int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
+]
+Gpus = Annotated[
+    int | None,
+    typer.Option(min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"),
+]
+Script = Annotated[
+    str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")
+]
+Sweep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE,VALUE", help="a job for each value; {NAME} in an argument is replaced"),
+]
+Parallel = Annotated[
+    int | None, typer.Option(min=1, help="jobs of the sweep at once  [default: all of them]")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="show files, job.json and what would happen; send nothing")
+]
+
+
+@app.command(short_help="Send a script or a folder, follow its job, and download its output.")
+def run(
+    path: Annotated[Path, typer.Argument(help="a script, or a folder with a script and perhaps a job.json")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
+    ] = None,
+    nodes: Nodes = None,
+    image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
+    env: Env = None,
+    secret: Secrets = None,
+    cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
+    gpus: Gpus = None,
+    after: After = None,
+    after_failure: AfterFailure = None,
+    name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
+    to: Annotated[
+        Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
+    save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
+    script: Script = "",
+    sweep: Sweep = None,
+    parallel: Parallel = None,
+    dry_run: DryRun = False,
+    idempotency_key: IdempotencyKey = "",
+    as_json: JsonLines = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Send a script or a folder, follow its job, and download its output.
+
+    The job runs in a copy of the folder as it is now: what you change later is for the next job.
+
+    Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
+    each node. With one, the options change it for this job. Tools' folders (.git, environments, caches) and
+    files such as .env stay here, which is said; a .slipwayignore names more. The exit code is that of the
+    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
+    so.
+
+    With --sweep, it prints the sweep and does not follow it.
+
+    With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
+    rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
+    """
+    choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
+    order = import_module("slipway.client.request.order").Order(after or (), after_failure or ())
+    how = {"sweep": sweep or (), "parallel": parallel, "once": idempotency_key}
+    how |= {"detach": detach, "keep": save, "script": script}
+    options = import_module("slipway.client.request.request").options(*choices, order, **how)
+    command = import_module("slipway.commands.run.run")
+    raise typer.Exit(command.run(path, options, url, key, dry=dry_run, as_json=as_json))

@@ -1,0 +1,42 @@
+"""What `slipway run` would send, and what the app says of it before it is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from shared.jobspec import redact
+from slipway.client.calls.refusal import placed
+from slipway.client.snapshot.pack import size_of
+from slipway.failure import Failure
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import put, put_json
+
+#: What the app says of a job that would not run.
+_NEVER = ("rejected", "refused", "cancelled")
+#: The warning that the code is not there, as it cannot be yet.
+_NOT_SENT = "SW116"
+
+
+def explained(plan: Mapping[str, Any], file: str, *, as_json: bool) -> int:
+    """Show the files, the message and the app's words; 1 if the job would not run."""
+    message, explanation = redact(json.loads(plan["message"])), plan["explanation"]
+    if as_json:
+        put_json({**plan, "message": message})
+    else:
+        put(*(f"{size_of(file['bytes']):>10}  {printable(file['name'])}" for file in plan["files"]))
+        put("", *json.dumps(message, indent=2).splitlines(), "")
+        put(f"{explanation['verdict']}: {explanation['summary']}")
+        if problems := [one for one in explanation.get("problems", ()) if one.get("code") != _NOT_SENT]:
+            put(*placed(problems, file).splitlines())
+    return int(explanation.get("verdict") in _NEVER)
+
+
+def refuse(plan: Mapping[str, Any], file: str) -> None:
+    """Raise Failure if the app says that the job cannot run: then nothing is sent."""
+    explanation = plan["explanation"]
+    if explanation.get("verdict") not in _NEVER:
+        return
+    problems = [one for one in explanation.get("problems", ()) if one.get("severity") == "error"]
+    raise Failure(f"nothing was sent, because the job cannot run\n{placed(problems, file)}")

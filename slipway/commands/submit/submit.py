@@ -1,0 +1,132 @@
+"""`slipway submit`: submit a job through the HTTP API, with the folder that is its code."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.jobspec import is_bare_job, script_pattern, scripts_wanted
+from slipway.client.calls.refusal import placed
+from slipway.client.jobs.naming import unmeant
+from slipway.client.jobs.words import standing, sweep_lines, why
+from slipway.client.request.compose import Choices
+from slipway.client.request.diagnose import scripts_named
+from slipway.client.request.order import Order, in_order, text_in_order
+from slipway.client.request.request import Options
+from slipway.client.service import Service
+from slipway.client.snapshot.submission import submit_folder
+from slipway.commands.asking import asking, show
+from slipway.commands.run.run import submitted
+from slipway.failure import Failure
+from slipway.terminal.screen import remark
+
+_AT_ONCE = Order()
+_JOB_FILE = "job.json"
+
+
+def run(
+    file: Path,
+    url: str,
+    key: str,
+    order: Order = _AT_ONCE,
+    code: Path | None = None,
+    *,
+    once: str = "",
+    as_json: bool = False,
+) -> int:
+    """Post a job.json or a message, and show what became of it; `-` is standard input.
+
+    `once` is its idempotency key, by default a new one; `code` the folder that is its code.
+
+    The folder of a job.json that lies beside its script is its code. Raises Failure, with the places in the
+    file.
+    """
+    if code is None and has_its_script(file):
+        options = Options(Choices(order=order), once=once)
+        answer = asyncio.run(submitted(file.absolute().parent, options, url, key))
+        return _shown(answer, str(file), as_json=as_json)
+    stdin = str(file) == "-"
+    try:
+        document = sys.stdin.buffer.read() if stdin else file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror}") from error
+
+    async def ask(api: Service) -> int:
+        called = "standard input" if stdin else str(file)
+        if code is not None:
+            message = in_order(_object(document, called), await order.ids(api))
+            answer = await submit_folder(api, message, code, name_of(file), None if stdin else file, once)
+            return _shown(answer, called, as_json=as_json)
+        ordered = text_in_order(document, await order.ids(api))
+        return await submit(api, ordered, called, name_of(file), once=once, as_json=as_json)
+
+    return asking(ask, url, key)
+
+
+def has_its_script(file: Path) -> bool:
+    """Whether it is a job.json, no template, that runs a script which lies beside it."""
+    if file.name != _JOB_FILE or not file.is_file():
+        return False
+    try:
+        document = json.loads(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False  # its refusal gives the reason
+    if not is_bare_job(document) or script_pattern(document) is not None or scripts_wanted(document):
+        return False  # the last one mounts the drop container itself, and runs what lies there
+    folder = file.resolve().parent
+    own = f"{folder.name}/"
+    scripts = [name for name in scripts_named(file, folder.name) if name.startswith(own)]
+    return any((folder / name.removeprefix(own)).is_file() for name in scripts)
+
+
+def name_of(file: Path) -> str:
+    """The name of a job whose document has none: that of the folder of a job.json, or of another file."""
+    if file.name == "-":
+        return ""
+    return file.resolve().parent.name if file.name == _JOB_FILE else file.stem
+
+
+async def submit(
+    api: Service, document: bytes, file: str, name: str = "", *, once: str = "", as_json: bool = False
+) -> int:
+    """Post it, and show its warnings, as of that file, and what it waits for."""
+    submit_one = api.submit_sweep if _is_sweep(document) else api.submit
+    return _shown(await submit_one(document, once, file, name), file, as_json=as_json)
+
+
+def _shown(answer: Mapping[str, Any], file: str, *, as_json: bool) -> int:
+    """Show a job or a sweep that was accepted."""
+    if "sweepId" in answer:
+        show(answer, sweep_lines, as_json=as_json)
+        if hint := unmeant({"name": answer.get("name", ""), "id": answer["sweepId"]}):
+            remark(hint)
+        return 0
+    if warnings := placed(answer.get("problems", []), file):
+        remark(warnings)
+    show(answer, lambda job: [standing(job)], as_json=as_json)
+    if "waiting" in answer:
+        remark(f"  {why(answer)}")
+    if hint := unmeant(answer):
+        remark(hint)
+    return 0
+
+
+def _object(document: bytes, file: str) -> dict[str, Any]:
+    try:
+        read = json.loads(document.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise Failure(f"{file} is not a JSON object; correct it: slipway validate {file}")
+    return read
+
+
+def _is_sweep(document: bytes) -> bool:
+    """Whether it is a sweep. An unreadable document is not, and its refusal gives the reason."""
+    try:
+        envelope = json.loads(document.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(envelope, dict) and envelope.get("sweep") is not None

@@ -1,0 +1,48 @@
+"""What the page makes of the code of a job."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from local.setup.node import installed_node, packaged_node
+from local.setup.page import WEB
+
+#: What may be in an archive, and its two words beside the name.
+_ENTRIES: list[tuple[dict[str, Any], list[str]]] = [
+    ({"name": "train.py", "bytes": 2048}, ["2.0 KiB", ""]),
+    ({"name": "run.sh", "bytes": 9, "executable": True}, ["9 B", "executable"]),
+    ({"name": "empty/", "bytes": 0}, ["folder", ""]),
+    ({"name": "latest", "bytes": 0, "link": "a\u202eb"}, ["link", "to a\\u202eb"]),
+    ({"name": "blank", "bytes": 0, "link": " "}, ["link", 'to " "']),
+]
+_OUTCOMES = {
+    "200": "lists",
+    "404": "asks again: why",
+    "410": "shows: why",
+    "422": "shows: why",
+    "503": "asks again: why",
+}
+
+
+def test_each_entry_has_its_words_and_only_what_may_change_is_asked_for_again() -> None:
+    program = Path(__file__).with_name("archive.mjs").read_text(encoding="utf-8")
+    node = installed_node() or packaged_node(Path(sys.prefix))
+    entries = [entry for entry, _ in _ENTRIES]
+
+    ran = subprocess.run(
+        [*node.node, "--input-type=module", "--eval", program],
+        cwd=WEB,
+        input=json.dumps({"entries": entries, "statuses": [int(one) for one in _OUTCOMES]}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    shown = json.loads(ran.stdout)
+    assert shown["lines"] == [words for _, words in _ENTRIES]
+    assert shown["outcomes"] == _OUTCOMES

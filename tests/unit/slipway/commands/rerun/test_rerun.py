@@ -1,0 +1,35 @@
+"""Which job `slipway rerun` repeats, by the receipt that was named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from slipway.commands.rerun.rerun import job_of
+from slipway.failure import Failure
+
+JOB = f"j_{'a' * 16}{'b' * 8}"
+TWIN = f"j_{'a' * 8}{'c' * 16}"
+
+
+def _receipt(job_id: object) -> bytes:
+    return json.dumps({"id": job_id}).encode()
+
+
+def test_a_receipt_from_the_folder_of_its_job_names_that_job() -> None:
+    name = f"runs/digits/run/run-{'a' * 16}/receipt.json"
+    assert job_of(name, _receipt(JOB), is_stored=True) == JOB
+    assert job_of("receipt.json", _receipt(TWIN), is_stored=False) == TWIN
+
+
+def test_a_receipt_in_the_folder_of_another_job_repeats_neither() -> None:
+    name = f"runs/digits/run/run-{'a' * 16}/receipt.json"
+    with pytest.raises(Failure, match=f"is the receipt of another job, {TWIN}"):
+        job_of(name, _receipt(TWIN), is_stored=True)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", _receipt(5), _receipt("s_x"), b"\xff"])
+def test_what_is_not_a_receipt_is_refused(body: bytes) -> None:
+    with pytest.raises(Failure, match=r"a receipt"):
+        job_of("receipt.json", body, is_stored=False)

@@ -1,0 +1,118 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { CodeListing, JobCode, JobDetail, Receipt } from "../answers";
+import { json } from "../api";
+import { ApiError } from "../apierror";
+import { size, visibleName } from "../format";
+import { Notice } from "../parts/parts";
+import { Reading, useReading } from "../parts/reading";
+import { kindOf, listingOrReason, remarkOn } from "./archive";
+
+/** Names that are drawn at once. */
+const DRAWN = 500;
+const ORIGINS: Record<string, string> = {
+  upload: "the folder that its sender packed",
+  drop: "the dropped folder, as it was when the job was accepted",
+  folder: "a folder of the drop container, as it was when the job was accepted",
+};
+
+/** The code that a job runs: where it comes from, and the names in its archive, which are its sender's words. */
+export function Code({ job }: { job: JobDetail }) {
+  return (
+    <section aria-labelledby="code">
+      <h2 id="code">Code</h2>
+      {typeof job.code === "object" ? <Own id={job.id} code={job.code} /> : <None id={job.id} state={job.state} />}
+    </section>
+  );
+}
+
+function Own({ id, code }: { id: string; code: JobCode }) {
+  const path = `jobs/${encodeURIComponent(id)}/code`;
+  const listed = useReading(path, (signal) => listingOrReason(path, signal));
+  const { value } = listed;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Files">{code.files ? code.files.toLocaleString("en") : "not counted by its sender"}</Fact>
+        <Fact name="Packed">{size(code.bytes)}</Fact>
+        <Fact name="Appears in">{code.at === "work" ? "the working directory" : <code>{`$AZ_BATCHAI_JOB_MOUNT_ROOT/${code.at}`}</code>}</Fact>
+        <Fact name="Comes from">{ORIGINS[code.origin] ?? code.origin}</Fact>
+        <Fact name="SHA-256" isLong>
+          <code>{code.sha256}</code>
+        </Fact>
+      </dl>
+      <Reading of={listed} />
+      {value instanceof ApiError && (
+        <Notice kind="info">
+          {value.message}. {value.remedy}
+        </Notice>
+      )}
+      {value !== undefined && !(value instanceof ApiError) && <Listing listing={value} id={id} />}
+    </>
+  );
+}
+
+function Listing({ listing: { entries, more }, id }: { listing: CodeListing; id: string }) {
+  const [start, startAt] = useState(0);
+  useEffect(() => startAt(0), [entries]);
+  const following = Math.min(DRAWN, entries.length - start - DRAWN);
+  return (
+    <>
+      <p>
+        <code>{`slipway code ${id} --to DIR`}</code> writes these files into a directory.
+      </p>
+      <ul class="files folder">
+        {entries.slice(start, start + DRAWN).map((entry, index) => (
+          <li key={start + index}>
+            <span>{visibleName(entry.name)}</span>
+            <span class="quiet">{kindOf(entry)}</span>
+            <span class="quiet">{remarkOn(entry)}</span>
+          </li>
+        ))}
+      </ul>
+      {entries.length === 0 && !more && <p class="quiet">There is nothing in it.</p>}
+      {start > 0 && (
+        <button type="button" onClick={() => startAt(0)}>
+          First names
+        </button>
+      )}
+      {following > 0 && (
+        <button type="button" onClick={() => startAt(start + DRAWN)}>
+          Next {following.toLocaleString("en")} names
+        </button>
+      )}
+      {more && (
+        <p class="quiet">
+          It has more than the page lists: <code>{`slipway code ${id} --list`}</code> lists all of it.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A job without an archive. Only its receipt says whether it mounts the container of drops. */
+function None({ id, state }: { id: string; state: string }) {
+  const path = `jobs/${encodeURIComponent(id)}/receipt`;
+  const reading = useReading(path, (signal) => json<Receipt>(path, { signal }), state);
+  return (
+    <>
+      <Reading of={reading} />
+      {reading.value && (
+        <p>
+          {reading.value.code === "live"
+            ? "Live: this job mounts the drop container, and each attempt runs the files that lie there when it starts."
+            : "This job does not bring code of its own: it runs the command of its job.json, with what its image and its mounts have."}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Fact({ name, isLong = false, children }: { name: string; isLong?: boolean; children: ComponentChildren }) {
+  return (
+    <div class={isLong ? "long" : undefined}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
