@@ -20,11 +20,12 @@ PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
 # a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-EVERY_PLACE = $(filter-out $(APART),$(patsubst %/,%,$(dir $(wildcard tests/*/__init__.py))))
-PLACES = $(if $(filter tests,$(TESTS)),$(EVERY_PLACE),$(filter-out --%,$(TESTS)))
+# Without TESTS, what is tested of the local stack by itself is for CI, unless something of it differs from `main`.
+CHOSEN = $(if $(filter tests,$(TESTS)),$(shell $(BOOT) -m tests.parts --near main),$(TESTS))
+PLACES = $(filter-out --%,$(CHOSEN))
 IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
 ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
-LEFT_OUT = $(filter --%,$(TESTS)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
+LEFT_OUT = $(filter --%,$(CHOSEN)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
