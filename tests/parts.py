@@ -129,10 +129,10 @@ def places_of(parts: Iterable[str]) -> list[str]:
     others = sorted(place for place, part in TESTS.items() if part not in chosen)
     tops = [place for place in places if not any(_is_in(place, top) for top in places)]
     apart = [other for other in others if any(_is_in(other, top) for top in tops)]
-    return [*tops, *(f"--ignore={one}" for other in apart for one in _without(other, places))]
+    return [*tops, *(f"--ignore={one}" for other in apart for one in _ignored(other, places))]
 
 
-def near(paths: Iterable[str] | None) -> list[str]:
+def parts_near(paths: Iterable[str] | None) -> list[str]:
     """The parts that `make test` runs after changes of these files; None: git could not say."""
     touched = list(_ALL) if paths is None else [part for path in paths for part in concerned([path])]
     return [part for part in BY_MAKE_TEST if part not in SPARED or part in touched]
@@ -159,14 +159,14 @@ def uncommitted(since: str) -> list[str] | None:
     return paths
 
 
-def _without(folder: str, places: Iterable[str]) -> list[str]:
+def _ignored(folder: str, places: Iterable[str]) -> list[str]:
     """What to ignore of a folder, but for these places: pytest takes nothing in a folder that it ignores."""
     inner = [place for place in places if _is_in(place, folder)]
     if not inner:
         return [folder]
     children = [f"{folder}/{child.name}" for child in sorted((ROOT / folder).iterdir())]
     tests = [child for child in children if "/test_" in child or any((ROOT / child).glob("**/test_*.py"))]
-    return [one for child in tests if child not in inner for one in _without(child, inner)]
+    return [one for child in tests if child not in inner for one in _ignored(child, inner)]
 
 
 def _longest(path: str, table: Iterable[str]) -> str:
@@ -199,7 +199,7 @@ def main(argv: list[str]) -> int:
     if options.since is not None:
         sys.stdout.write(json.dumps(concerned(changed(options.since))) + "\n")
     elif options.near is not None:
-        sys.stdout.write(" ".join(places_of(near(uncommitted(options.near)))) + "\n")
+        sys.stdout.write(" ".join(places_of(parts_near(uncommitted(options.near)))) + "\n")
     else:
         sys.stdout.write(" ".join(places_of(parts) if options.tests else parts) + "\n")
     return 0

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import BY_MAKE_TEST, CONCERNS, PARTS, SPARED, TESTS, concerned, near, part_of, places_of
+from tests.parts import (
+    BY_MAKE_TEST,
+    CONCERNS,
+    PARTS,
+    SPARED,
+    TESTS,
+    concerned,
+    part_of,
+    parts_near,
+    places_of,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 #: The statements that import something of ours.
@@ -64,7 +74,7 @@ def test_all_parts_together_have_every_test_once() -> None:
 def test_make_test_leaves_the_local_stack_to_ci_where_nothing_of_it_has_changed(
     paths: list[str] | None, spared: bool
 ) -> None:
-    parts = near(paths)
+    parts = parts_near(paths)
 
     assert parts == [part for part in BY_MAKE_TEST if not spared or part not in SPARED]
     expected = [path for path in SUITES if part_of(path) in parts]
