@@ -30,6 +30,9 @@ from tests.crash.slurmctld import OURS
 from tests.crash.slurmrestd import Wire
 from tests.crash.stories import STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 

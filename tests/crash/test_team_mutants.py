@@ -31,6 +31,9 @@ from tests.crash.team_stories import (
     TWICE,
 )
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 
