@@ -23,10 +23,10 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bench import code, cold, download, idle, latency, listing, sweeping, throughput
+from bench import cold, download, idle, latency, listing, sweeping, throughput
 from bench import spec as documents
 from bench.celery import peer
-from bench.drops import folders
+from bench.drops import code, folders
 from bench.floor import raw_floor, sdk_floor
 from bench.table import markdown, ratios
 from bench.world import ROOT, disk

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @dataclass
-class _Between:
+class _Proxy:
     """Passes requests on to the app; the address of storage that it answers leads to one that is closed."""
 
     app: str
@@ -45,11 +45,11 @@ class _Between:
 
 
 @asynccontextmanager
-async def closed_storage(door: Door) -> AsyncIterator[tuple[_Between, str]]:
+async def closed_storage(door: Door) -> AsyncIterator[tuple[_Proxy, str]]:
     async with aiohttp.ClientSession() as http:
-        between = _Between(door.stack.host_url, http)
-        async with answering(between.answer, largest=1 << 26) as url:
-            yield between, url
+        proxy = _Proxy(door.stack.host_url, http)
+        async with answering(proxy.answer, largest=1 << 26) as url:
+            yield proxy, url
 
 
 def folder_of(tmp_path: Path) -> Path:
@@ -64,26 +64,26 @@ async def test_a_small_folder_runs_although_storage_is_closed_to_its_sender(
     door: Door, tmp_path: Path
 ) -> None:
     folder = folder_of(tmp_path)
-    async with closed_storage(door) as (between, url):
+    async with closed_storage(door) as (proxy, url):
         code, out, err = await slipway(door, tmp_path, "run", "--detach", "--url", url, str(folder))
 
     assert code == 0, err
     job = await door.ended(id=out.strip())
     log = (await door.call("GET", f"jobs/{job['id']}/log"))[1]["text"]
     assert (job["state"], log.strip()) == ("succeeded", f"the words of {folder.name}")
-    through_app = [one for one in between.calls if one.startswith("PUT /api/snapshots/")]
+    through_app = [one for one in proxy.calls if one.startswith("PUT /api/snapshots/")]
     assert len(through_app) == 1
-    assert between.calls.count("PUT /closed/x") == 1
+    assert proxy.calls.count("PUT /closed/x") == 1
 
 
 async def test_a_large_folder_is_refused_with_what_to_do(door: Door, tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     (folder / "data.bin").write_bytes(os.urandom(THROUGH_APP))
-    async with closed_storage(door) as (between, url):
+    async with closed_storage(door) as (proxy, url):
         code, _, err = await slipway(door, tmp_path, "run", "--detach", "--url", url, str(folder))
 
     assert code == 1
     assert "storage does not take the code: it answered 403 AuthorizationFailure" in err
     assert "at most 8 MiB, packed" in err
-    assert not [one for one in between.calls if one.startswith("PUT /api/snapshots/")]
+    assert not [one for one in proxy.calls if one.startswith("PUT /api/snapshots/")]
     assert await door.jobs(name=folder.name) == []

@@ -10,11 +10,11 @@ import pytest
 
 from bench.__main__ import Figures, one_round
 from bench.clusters import batch, kubernetes
-from bench.code import code
 from bench.cost.money import by_service, dollars
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
 from bench.download import download
+from bench.drops.code import code
 from bench.latency import percentiles
 from bench.sweeping import sweep_of
 from bench.table import TARGETS, Target, markdown, ratios

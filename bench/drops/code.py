@@ -1,8 +1,8 @@
 """What the code of a job costs: `slipway run` of a folder of many small files, beside `slipway data put`.
 
 Each is a command of its own, from its start until its job has ended, or until all files are stored; one job
-before them makes the node warm. The client's requests are counted until its job is accepted, by what stands
-between it and the app, and its upload; those of the node for the archive by the access log of the storage.
+before them makes the node warm. The client's requests are counted until its job is accepted, by a proxy
+before the app, and its upload; those of the node for the archive by the access log of the storage.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TURNS = itertools.count()
 
 
 @dataclass
-class _Between:
+class _Proxy:
     """Passes requests on to the app, and counts those of a client until its job is accepted."""
 
     app: str
@@ -56,8 +56,8 @@ class _Between:
             self.requests += request.path == "/api/snapshots" and b'"upload"' in text
             self.is_accepted = self.is_accepted or (request.method, request.path) == ("POST", "/api/jobs")
             hop = ("transfer-encoding", "content-length", "content-encoding", "connection")
-            kept = {name: one for name, one in answer.headers.items() if name.lower() not in hop}
-            return web.Response(body=text, status=answer.status, headers=kept)
+            headers = {name: one for name, one in answer.headers.items() if name.lower() not in hop}
+            return web.Response(body=text, status=answer.status, headers=headers)
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class _Bench:
     """A running stack with a warm node, and the folder of the commands."""
 
     stack: World
-    between: _Between
+    proxy: _Proxy
     url: str
     folder: Path
 
     async def command(self, *words: str) -> float:
-        """Seconds of a command. Raises RuntimeError with what it said if it fails."""
+        """Seconds of a command. Raises RuntimeError with its output if it fails."""
         storage = {"SLIPWAY_STORAGE": self.stack.storage, "HOME": str(self.folder)}
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(
@@ -80,20 +80,20 @@ class _Bench:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
-        said, _ = await process.communicate()
+        output, _ = await process.communicate()
         if process.returncode:
-            raise RuntimeError(f"slipway {' '.join(words)}: {said.decode()[-500:]}")
+            raise RuntimeError(f"slipway {' '.join(words)}: {output.decode()[-500:]}")
         return time.perf_counter() - began
 
     async def run(self, folder: Path, name: str) -> dict[str, float]:
         """One `slipway run`: its seconds, the client's requests until it is accepted, those of the node."""
         before = Counter(self.stack.requests.lines)
-        self.between.requests, self.between.is_accepted = 0, False
+        self.proxy.requests, self.proxy.is_accepted = 0, False
         to = self.folder / uuid.uuid4().hex
         seconds = await self.command("run", "--url", self.url, "--to", str(to), str(folder))
         lines = self.stack.requests.lines_since(before)
         of_node = sum(n for line, n in lines.items() if line.startswith("GET snapshots/"))
-        return {f"{name} s": seconds, f"{name} client requests": self.between.requests} | {
+        return {f"{name} s": seconds, f"{name} client requests": self.proxy.requests} | {
             f"{name} node requests": of_node
         }
 
@@ -121,8 +121,8 @@ async def code(files: int) -> dict[str, float]:
             return {"data put of as many s": await bench.command(*words)}
 
         ways: list[Callable[[], Awaitable[dict[str, float]]]] = [run_one, run_many, put]
-        turn, figures = next(_TURNS) % len(ways), dict[str, float]()
-        for way in ways[turn:] + ways[:turn]:
+        first, figures = next(_TURNS) % len(ways), dict[str, float]()
+        for way in ways[first:] + ways[:first]:
             figures |= await way()
     return {f"code, {name}": figure for name, figure in figures.items()}
 
@@ -131,8 +131,8 @@ async def code(files: int) -> dict[str, float]:
 async def _warm() -> AsyncIterator[_Bench]:
     async with world(noop=False, settings=_SETTINGS, plan=Plan(minimum=1, maximum=1)) as stack:
         with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
-            async with _between(stack.running.host_url) as (between, url):
-                bench = _Bench(stack, between, url, Path(folder))
+            async with _proxied(stack.running.host_url) as (proxy, url):
+                bench = _Bench(stack, proxy, url, Path(folder))
                 await make_container(stack.storage, _CONTAINER)
                 _write(bench.folder / "first", 1)
                 await bench.run(bench.folder / "first", "first")
@@ -140,18 +140,18 @@ async def _warm() -> AsyncIterator[_Bench]:
 
 
 @asynccontextmanager
-async def _between(app: str) -> AsyncIterator[tuple[_Between, str]]:
-    """What stands between client and app, and its address."""
+async def _proxied(app: str) -> AsyncIterator[tuple[_Proxy, str]]:
+    """A proxy before the app, and its address."""
     (port,) = free_ports(1)
     async with aiohttp.ClientSession(auto_decompress=False) as http:
-        between = _Between(app, http)
+        proxy = _Proxy(app, http)
         server = web.Application(client_max_size=1 << 26)
-        server.router.add_route("*", "/{path:.*}", between.pass_on)
+        server.router.add_route("*", "/{path:.*}", proxy.pass_on)
         runner = web.AppRunner(server)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port).start()
         try:
-            yield between, f"http://127.0.0.1:{port}"
+            yield proxy, f"http://127.0.0.1:{port}"
         finally:
             await runner.cleanup()
 
