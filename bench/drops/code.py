@@ -23,12 +23,15 @@ from pathlib import Path
 import aiohttp
 from aiohttp import web
 
+from bench.download import make_container
 from bench.world import QUIET, ROOT, World, disk, free_ports, world
 from slipway.stack.provision import Plan
 
 _SETTINGS = {**QUIET, "SLIPWAY_SWEEP_SCHEDULE": "* * * * * *"}
 _SCRIPT = "from pathlib import Path\nprint(len(list(Path('data').iterdir())))\n"
 _BYTES = 1000
+#: Nodes mount another one, and would copy what is put there before their next job.
+_CONTAINER = "datalake-bench"
 #: Each round begins with another of them.
 _TURNS = itertools.count()
 
@@ -114,7 +117,8 @@ async def code(files: int) -> dict[str, float]:
         async def put() -> dict[str, float]:
             folder = bench.folder / uuid.uuid4().hex
             _write(folder, files)
-            return {"data put of as many s": await bench.command("data", "put", str(folder))}
+            words = ("data", "put", "--container", _CONTAINER, str(folder))
+            return {"data put of as many s": await bench.command(*words)}
 
         ways: list[Callable[[], Awaitable[dict[str, float]]]] = [run_one, run_many, put]
         first, figures = next(_TURNS) % len(ways), dict[str, float]()
@@ -129,6 +133,7 @@ async def _warm() -> AsyncIterator[_Bench]:
         with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
             async with _proxied(stack.running.host_url) as (proxy, url):
                 bench = _Bench(stack, proxy, url, Path(folder))
+                await make_container(stack.storage, _CONTAINER)
                 _write(bench.folder / "first", 1)
                 await bench.run(bench.folder / "first", "first")
                 yield bench
