@@ -194,7 +194,7 @@ async def post_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
     "PUT",
     "snapshots/{sha256}",
     needs=SUBMIT,
-    statuses=(201, 200),
+    answered=(201, 200),
     refused=(413, 422),
     body=ARCHIVE,
 )

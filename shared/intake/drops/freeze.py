@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import BytesIO
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from shared.intake.drops.left_out import left_out
 from shared.intake.drops.needed_scripts import names_in
 from shared.intake.drops.plan import Plan
 from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
-from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
+from shared.snapshots.pack import order, packed_whole
 
 #: The most files of a drop, each of which costs a request, and their bytes.
 MOST_FILES, MOST_BYTES = 500, 64 << 20
@@ -160,7 +159,7 @@ async def stored(
     read_files = [data for data in await each(names, read) if data is not None]
     if len(read_files) < len(names):
         return None
-    archive = await asyncio.to_thread(_packed, dict(zip(names, read_files, strict=True)))
+    archive = await asyncio.to_thread(packed_whole, dict(zip(names, read_files, strict=True)))
     code = code.model_copy(update=archive.packed._asdict())
     await ports.snapshots.put(code.blob, archive.data)
     return code
@@ -194,26 +193,10 @@ def is_live(ports: Ports, document: JsonObject | None) -> bool:
     return document is None or mounts_drops(document, ports.policy.completion)
 
 
-class _Archive(NamedTuple):
-    data: bytes
-    packed: Packed
-
-
-def _packed(contents: Mapping[str, bytes]) -> _Archive:
-    """Each file may be executed, as it may be where the container is mounted."""
-    largest = sorted(contents.values(), key=len, reverse=True)[:SAMPLES]
-    out = BytesIO()
-    packer = Packer(out, compress=shrinks((len(data), data[:SAMPLE]) for data in largest))
-    for name, data in contents.items():
-        packer.file(name, BytesIO(data), len(data), executable=True)
-    packed = packer.finish()
-    return _Archive(out.getvalue(), packed)
-
-
 #: What to do about a folder that is too large for a drop.
 _WAYS_OUT = (
     "send the folder by `slipway run`, put data into a container that jobs mount (`slipway data put`), "
-    "or mount the container of drops in the job file"
+    "or, where jobs have no teams, mount the container of drops in the job file"
 )
 
 

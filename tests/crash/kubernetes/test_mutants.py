@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +13,7 @@ import shared.engines.kubernetes.attempts
 import shared.engines.kubernetes.looks
 import shared.engines.kubernetes.wire.objects
 import shared.lifecycle.dispatch
-from shared.core.engine import Observation, Order
+from shared.core.engine import Observation
 from shared.core.errors import Conflict
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
@@ -23,12 +22,20 @@ from shared.engines.kubernetes.job.request import job
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
-from shared.engines.proofs import Proofs
 from tests.breadth import every_few, size
+from tests.crash.common_mutants import (
+    earlier_attempts_left_alone,
+    keys_of_earlier_attempts_left_out,
+    no_claim_on_the_nodes,
+    what_has_no_proof_counts,
+)
 from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.test_kubernetes import GANG
 from tests.crash.kubernetes.wire import Wire
 from tests.crash.stories import ARCHIVED, CANCELLED, PREEMPTED, STORIES
+
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.kubernetes.attempts
@@ -139,10 +146,6 @@ def archived_jobs_stay(patch: Patch) -> None:
     patch.setattr(Attempts, "_delete", mutant)
 
 
-def earlier_attempts_left_alone(patch: Patch) -> None:
-    patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
-
-
 def jobs_delete_themselves(patch: Patch) -> None:
     original = job
 
@@ -181,24 +184,6 @@ def what_changed_is_not_looked_at(patch: Patch) -> None:
         return Observation(JobState.RUNNING)
 
     patch.setattr(BulkStatus, "_look_at", mutant)
-
-
-def what_has_no_proof_counts(patch: Patch) -> None:
-    patch.setattr(Proofs, "with_keys", lambda self, order: order)
-
-
-def keys_of_earlier_attempts_left_out(patch: Patch) -> None:
-    original = Proofs.with_keys
-
-    def mutant(self: Proofs, order: Order) -> Order:
-        own = original(self, replace(order, earlier=()))
-        return replace(own, earlier=order.earlier)
-
-    patch.setattr(Proofs, "with_keys", mutant)
-
-
-def no_claim_on_the_nodes(patch: Patch) -> None:
-    """A switch of the model, see `_caught`."""
 
 
 #: The requests with faults.

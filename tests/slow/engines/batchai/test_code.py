@@ -133,13 +133,13 @@ def test_the_code_is_at_its_place_before_the_job_s_own_preparation(
     assert len(storage.requests) == 1
 
 
-@pytest.mark.parametrize("of", ["foreign", "ours"])
+@pytest.mark.parametrize("whose", ["foreign", "ours"])
 def test_what_the_job_chose_does_not_come_between_its_code_and_its_place(
-    of: str, node: Node, storage: CodeStorage, tmp_path: Path
+    whose: str, node: Node, storage: CodeStorage, tmp_path: Path
 ) -> None:
     names = {name: FOREIGN[name] for name in FOREIGN if name not in ("BASH_ENV", "LD_PRELOAD")}
     names["PATH"] = "/canary/absent"
-    if of == "ours":
+    if whose == "ours":
         names = {name: value for name, value in ours().items() if not name.startswith("SLIPWAY_CODE")}
     chosen = variables(names, prepare(tmp_path / "hostile"))
 
