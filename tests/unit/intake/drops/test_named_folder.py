@@ -258,7 +258,9 @@ async def test_a_file_that_changes_while_it_is_read_is_said_and_the_next_try_has
 
 
 @pytest.mark.parametrize("what", ["edited", "deleted", "too large"])
-async def test_the_same_key_joins_its_job_whatever_became_of_the_folder(world: World, what: str) -> None:
+async def test_the_same_key_joins_its_job_after_its_folder_has_changed_or_gone(
+    world: World, what: str
+) -> None:
     upload(world, FILES)
     first = await post(world, message())
     swept = {**message(), "sweep": {"lr": [1, 2]}}
