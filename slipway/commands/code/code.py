@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.snapshots.listing import Entry, Unreadable, listing
+from shared.snapshots.listing import Entry, Unreadable, as_text, is_text, listing
 from slipway.client.drops.folder import check_folder
 from slipway.client.service import Service
 from slipway.client.snapshot.difference import Difference, difference
@@ -72,13 +72,14 @@ async def _whole_list(code: Mapping[str, Any]) -> dict[str, Any]:
             result = await asyncio.to_thread(listing, archive, LIMIT)
         except Unreadable as error:
             raise Failure(f"the code cannot be listed: {error}") from None
-    entries = [{"name": one.name, "bytes": one.size, **_marks(one)} for one in result.entries]
+    entries = [{"name": as_text(one.name), "bytes": one.size, **_marks(one)} for one in result.entries]
     return {"entries": entries, "more": result.more}
 
 
 def _marks(entry: Entry) -> dict[str, Any]:
-    link = {"link": entry.link} if entry.link else {}
-    return link | ({"executable": True} if entry.executable else {})
+    marks: dict[str, Any] = {"link": as_text(entry.link)} if entry.link else {}
+    marks |= {"executable": True} if entry.executable else {}
+    return marks | ({} if is_text(entry.name) and is_text(entry.link) else {"escaped": True})
 
 
 async def _compared(code: Mapping[str, Any], folder: Path, *, as_json: bool) -> int:

@@ -15,6 +15,7 @@ from slipway.client.snapshot.pack import pack
 from slipway.client.snapshot.walk import walk
 from slipway.commands.code.code import run
 from slipway.failure import Failure
+from tests.doubles.archives import file, tar
 from tests.doubles.server import answering, as_slipway
 from tests.unit.slipway.client.snapshot.test_walk import put
 
@@ -135,3 +136,16 @@ async def test_other_bytes_than_the_job_recorded_are_not_used(tmp_path: Path) ->
 async def test_one_thing_is_done_at_a_time(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="give one of --list, --diff and --to"):
         await code(Job(tmp_path / "folder"), as_list=True, to=tmp_path / "to")
+
+
+async def test_names_that_are_not_utf_8_are_listed_as_the_app_lists_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Job(tmp_path)
+    job.stored = tar([file("caf\udce9"), file("caf\udcea")])
+    job.is_large, job.sha256 = True, hashlib.sha256(job.stored).hexdigest()
+
+    await code(job, as_list=True, as_json=True)
+
+    entries = json.loads(capsys.readouterr().out)["entries"]
+    assert [(one["name"], one["escaped"]) for one in entries] == [("caf\\xe9", True), ("caf\\xea", True)]
