@@ -323,7 +323,14 @@ async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
     assert await ledger.drop_memo("other|") is None
     assert await ledger.drop_memos() == {memo.path: memo}
     ordered = DropMemo(
-        "d/|look", {}, "", 1, folder="d/", ticket="l", until=datetime(2026, 1, 1, 12, tzinfo=UTC)
+        "d/|look",
+        {},
+        "",
+        1,
+        folder="d/",
+        ticket="l",
+        until=datetime(2026, 1, 1, 12, tzinfo=UTC),
+        newest=datetime(2026, 1, 1, 11, tzinfo=UTC),
     )
     await ledger.remember(ordered)
     assert await ledger.drop_memo("d/|look") == ordered

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from shared.core.caller import KEY_HOLDER
+from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.entries import Change
 from shared.core.ports import Blob, BlobPage
@@ -218,6 +219,34 @@ async def test_a_script_that_is_gone_brings_no_inventory_back(world: World) -> N
     await by_inventory(world)
 
     assert "t/d/" not in (await unseen(world.ports)).folders
+
+
+@dataclass
+class Away(MemoryDrops):
+    """Its container of receipts takes no write for a while."""
+
+    is_away: bool = False
+
+    async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
+        if self.is_away:
+            raise Unavailable("storage did not answer")
+        return await super().put_status(name, line, sequence, fresh=fresh)
+
+
+async def test_a_status_that_could_not_be_written_is_written_by_the_sweeper(world: World) -> None:
+    world.use(drops=(drops := Away(world.clock)))
+    world.drops = drops
+    (one,) = await dropped(world, SOURCES | {"d/.env": b"x"})
+    upload(world, {"d/lib/late.csv": b"x"})
+    drops.is_away = True
+    await by_inventory(world)
+    assert LATE not in status(world, one)
+    drops.is_away = False
+
+    await world.make_pass()
+
+    assert f'left out: hidden files and folders of tools (".env"); {LATE}' in status(world, one)
+    assert world.receipt(one)["drop"]["late"].startswith(LATE)
 
 
 class Contended(MemoryLedger):
