@@ -50,7 +50,7 @@ async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
     "POST",
     "jobs",
     needs=SUBMIT,
-    statuses=(202, 200),
+    answered=(202, 200),
     refused=(409, 413, 422, 429),
     query=(text("name", "the job's name where the document has none", "digits"),),
     headers=JOB_HEADERS,
@@ -72,7 +72,7 @@ async def post_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
     "POST",
     "jobs/{id}/rerun",
     needs=SUBMIT,
-    statuses=(202, 200),
+    answered=(202, 200),
     refused=(404, 409, 410, 413, 422, 429),
     headers=(KEY,),
     body=RECEIPT_DOCUMENT,
@@ -153,7 +153,7 @@ async def get_job(req: func.HttpRequest) -> Reply[JobDetail]:
     return answer(whole(job))
 
 
-@operation(blueprint, "POST", "jobs/{id}/cancel", statuses=(202, 200), refused=(404, 410))
+@operation(blueprint, "POST", "jobs/{id}/cancel", answered=(202, 200), refused=(404, 410))
 async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     """Cancel a job.
 
@@ -174,7 +174,7 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     "POST",
     "sweeps",
     needs=SUBMIT,
-    statuses=(202, 200),
+    answered=(202, 200),
     refused=(409, 413, 422),
     query=(text("name", "the sweep's name where the document has none", "tune"),),
     headers=JOB_HEADERS,
@@ -207,7 +207,7 @@ async def get_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
     return answer(summary(stored.sweep))
 
 
-@operation(blueprint, "POST", "sweeps/{id}/cancel", statuses=(202, 200), refused=(404,))
+@operation(blueprint, "POST", "sweeps/{id}/cancel", answered=(202, 200), refused=(404,))
 async def cancel_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
     """Cancel all jobs of a sweep.
 

@@ -39,7 +39,7 @@ async def get_events(req: func.HttpRequest) -> Reply[JobEvents]:
     return answer(JobEvents(events=tuple(redeliver.shown(notice) for notice in events)))
 
 
-@operation(blueprint, "POST", "jobs/{id}/events/redeliver", statuses=(202,), refused=(404, 409, 410))
+@operation(blueprint, "POST", "jobs/{id}/events/redeliver", answered=(202,), refused=(404, 409, 410))
 async def redeliver_job(req: func.HttpRequest) -> Reply[Redelivered]:
     """Send every event of a job again.
 
@@ -58,7 +58,7 @@ async def redeliver_job(req: func.HttpRequest) -> Reply[Redelivered]:
     "POST",
     "events/{id}/redeliver",
     needs=SUBMIT,
-    statuses=(202,),
+    answered=(202,),
     refused=(404, 409, 410),
 )
 async def redeliver_event(req: func.HttpRequest) -> Reply[Redelivered]:
@@ -140,7 +140,7 @@ async def get_dead(req: func.HttpRequest) -> Reply[DeadList]:
     return answer(DeadList(dead=tuple(await listed(ports()))))
 
 
-@operation(blueprint, "POST", "dead/{id}/redrive", needs=ADMIN, statuses=(202,), refused=(404, 409))
+@operation(blueprint, "POST", "dead/{id}/redrive", needs=ADMIN, answered=(202,), refused=(404, 409))
 async def redrive(req: func.HttpRequest) -> Reply[Redriven]:
     """Send a dead message or event on its way again.
 

@@ -75,6 +75,11 @@ class Operation:
             raise TypeError(f"{self.method} {self.route} does not declare what it answers")
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """Those of HTTP that it takes."""
+        return (self.method, "HEAD") if self.head else (self.method,)
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """All that the query may have."""
         return tuple(one.name for one in self.query)

@@ -11,7 +11,8 @@ import inspect
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypedDict, Unpack
 from urllib.parse import parse_qsl, urlsplit
 
 import azure.functions as func
@@ -34,26 +35,31 @@ _OF_THE_HOST = frozenset({"code", "clientid"})
 _SHOWN = 40
 
 
+class Options(TypedDict, total=False):
+    """What an operation may declare, too: members of `Operation`, where each is explained."""
+
+    needs: str
+    query: tuple[Parameter, ...]
+    headers: tuple[Parameter, ...]
+    body: Body
+    refused: tuple[int, ...]
+    refusals: Mapping[int, Content]
+    public: bool
+    head: bool
+
+
 def operation(
     blueprint: func.Blueprint,
     method: str,
     route: str,
     *,
-    needs: str = "",
-    query: tuple[Parameter, ...] = (),
-    headers: tuple[Parameter, ...] = (),
-    body: Body | None = None,
-    statuses: tuple[int, ...] = (200,),
-    answers: Mapping[int, Content] | None = None,
-    refused: tuple[int, ...] = (),
-    refusals: Mapping[int, Content] | None = None,
-    public: bool = False,
-    head: bool = False,
+    answered: tuple[int, ...] = (200,),
+    answers: Mapping[int, Content] = MappingProxyType({}),
+    **options: Unpack[Options],
 ) -> Callable[[Handler], Any]:
     """Declare a handler to be an operation, named and explained as the function is.
 
-    `needs`: the role without which it is forbidden. `statuses`: those with the answer that the handler's
-    annotation names; `answers` those with another one. The rest is as in `Operation`.
+    `answered`: the statuses with the answer that the handler's annotation names; `answers`: the others.
     """
 
     def declare(handler: Handler) -> Any:
@@ -64,26 +70,23 @@ def operation(
             route=route,
             summary=summary.removesuffix("."),
             description=" ".join(more.split()),
-            needs=needs,
-            query=query,
-            headers=headers,
-            body=body,
-            answers={**(dict.fromkeys(statuses, named[1]) if named else {}), **(answers or {})},
-            refused=refused,
-            refusals=refusals or {},
-            public=public,
-            head=head,
+            answers={**(dict.fromkeys(answered, named[1]) if named else {}), **answers},
+            **options,
         )
-        call = bordered(checked(handler, declared.parameters) if public else _identified(handler, declared))
-        # The worker reads these, and cannot know the names that only type checkers import.
-        call.__annotations__ = {"req": func.HttpRequest, "return": func.HttpResponse}
-        level = func.AuthLevel.ANONYMOUS if public else None
-        methods = [method, *(["HEAD"] if head else [])]
-        return blueprint.function_name(handler.__name__)(
-            blueprint.route(route, methods=methods, auth_level=level)(call)
-        )
+        return _registered(blueprint, handler, declared)
 
     return declare
+
+
+def _registered(blueprint: func.Blueprint, handler: Handler, declared: Operation) -> Any:
+    """The handler as a trigger, behind what every operation checks."""
+    needs_caller = not declared.public
+    call = bordered(_identified(handler, declared) if needs_caller else checked(handler, declared.parameters))
+    # The worker reads these, and cannot know the names that only type checkers import.
+    call.__annotations__ = {"req": func.HttpRequest, "return": func.HttpResponse}
+    level = None if needs_caller else func.AuthLevel.ANONYMOUS
+    routed = blueprint.route(declared.route, methods=declared.methods, auth_level=level)(call)
+    return blueprint.function_name(handler.__name__)(routed)
 
 
 def _identified(handler: Handler, declared: Operation) -> Handler:

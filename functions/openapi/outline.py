@@ -25,10 +25,9 @@ def outline() -> str:
 
 def _cells(one: Operation) -> tuple[str, ...]:
     path = "/api/" + one.route.replace("{*", "{")
-    methods = [one.method, *(["HEAD"] if one.head else [])]
     own = {status: f"`{content}` {status}" for status, content in one.refusals.items()}
     return (
-        ", ".join(f"`{method} {path}`" for method in methods),
+        ", ".join(f"`{method} {path}`" for method in one.methods),
         ", ".join(f"`{parameter}`" for parameter in one.parameters),
         "none" if one.public else one.needs,
         "; ".join(_answers(one)),
@@ -39,10 +38,10 @@ def _cells(one: Operation) -> tuple[str, ...]:
 
 def _answers(one: Operation) -> list[str]:
     """The answers, each with its statuses."""
-    statuses: dict[str, list[int]] = {}
+    by_kind: dict[str, list[int]] = {}
     for status, content in one.answers.items():
-        statuses.setdefault(_kind(content), []).append(status)
-    return [f"{kind} {', '.join(map(str, codes))}".strip() for kind, codes in statuses.items()]
+        by_kind.setdefault(_kind(content), []).append(status)
+    return [f"{kind} {', '.join(map(str, statuses))}".strip() for kind, statuses in by_kind.items()]
 
 
 def _kind(content: Content) -> str:

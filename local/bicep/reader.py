@@ -62,9 +62,7 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
     body = _body(children[-1])
     is_existing = any(_text(child) == "existing" for child in node.children)
     loop, condition = _loop(children[-1]), _condition(children[-1])
-    template.resources.append(
-        Resource(symbol, name, _value(body), is_existing, bool(parent), loop, condition)
-    )
+    template.resources.append(Resource(symbol, name, _value(body), is_existing, loop, condition))
     for child in _parts(body):
         for inner in _parts(child):
             if inner.type == "resource_declaration":

@@ -53,8 +53,6 @@ class Resource:
     type: str
     body: Value
     is_existing: bool
-    #: whether it is nested in its parent
-    is_inner: bool = False
     #: the loop that creates several of it
     loop: Loop | None = None
     #: its condition; empty: always created

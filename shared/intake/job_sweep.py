@@ -67,12 +67,9 @@ async def record_sweep(ports: Ports, draft: Draft) -> AcceptedSweep:
     Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
     """
     candidate, template = draft.candidate, draft.prepared.document
-    parameters, key = candidate.request.envelope.sweep or {}, candidate.place.key
-    existing = await ports.job_sweeps.get(sweep_id(key))
-    if existing is not None:
-        return await _joined(ports, existing, candidate)
-    if (holder := (await key_holder(ports, key)).stored) is not None:
-        raise key_taken(f"job {holder.job.id}")
+    parameters = candidate.request.envelope.sweep or {}
+    if (joined := await sweep_to_join(ports, candidate)) is not None:
+        return joined
     if not draft.prepared.valid or template is None:
         return AcceptedSweep(None, await record(ports, draft))
     every = combinations(parameters)
@@ -89,6 +86,19 @@ async def record_sweep(ports: Ports, draft: Draft) -> AcceptedSweep:
     log.info("job sweep %s: %d jobs", sweep.id, sweep.total, extra={"sweep": sweep.id})
     stored = await _expand(ports, stored)
     return AcceptedSweep(stored.sweep, None, True, draft.prepared.notes)
+
+
+async def sweep_to_join(ports: Ports, candidate: Candidate) -> AcceptedSweep | None:
+    """The sweep that has the key of the request, with all its jobs recorded; None where the key is free.
+
+    Raises Misuse when the key is taken by a job, or by another payload.
+    """
+    existing = await ports.job_sweeps.get(sweep_id(candidate.place.key))
+    if existing is not None:
+        return await _joined(ports, existing, candidate)
+    if (holder := (await key_holder(ports, candidate.place.key)).stored) is not None:
+        raise key_taken(f"job {holder.job.id}")
+    return None
 
 
 async def _claim(ports: Ports, sweep: JobSweep) -> None:

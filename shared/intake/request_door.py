@@ -16,10 +16,12 @@ from shared.intake.accept import Accepted, record
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import Draft, draft_of
 from shared.intake.desk.prepare import Prepared
+from shared.intake.drops.explained import with_its_document
+from shared.intake.drops.freeze import foreseen_alone
 from shared.intake.drops.named_folder import freeze_folder, with_folder
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
-from shared.intake.job_sweep import AcceptedSweep, record_sweep
+from shared.intake.job_sweep import AcceptedSweep, record_sweep, sweep_to_join
 from shared.intake.message import Request, as_dropped
 from shared.jobspec import JsonObject, has_errors
 
@@ -60,8 +62,13 @@ async def sweep_requested(
 ) -> AcceptedSweep:
     """Accept a request for a job sweep; one that has problems becomes a rejected job."""
     candidate = _candidate(request, door=door, source=source, key=key, name=name, who=who)
+    is_sweep = request.envelope.sweep is not None
+    # The content of a blob is a part of the payload, so it is read first.
+    is_complete = is_sweep and not request.envelope.spec_blob
+    if is_complete and (joined := await sweep_to_join(ports, candidate)) is not None:
+        return joined
     draft = await _draft(ports, candidate)
-    if request.envelope.sweep is not None:
+    if is_sweep:
         return await record_sweep(ports, await _with_frozen_code(ports, draft))
     if not has_errors(draft.candidate.request.problems):
         raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
@@ -114,6 +121,8 @@ async def request_explained(
         drop=drop,
         script=script or None,
     )
+    if drop is not None:
+        candidate = foreseen_alone(ports, await with_its_document(ports, candidate))
     draft = await _draft(ports, candidate)
     if request.envelope.sweep is not None:
         return await explain_sweep(ports, draft, keyed=key is not None)

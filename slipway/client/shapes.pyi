@@ -19,6 +19,7 @@ class CodeEntry(TypedDict):
     bytes: int
     executable: NotRequired[bool]
     link: NotRequired[str]
+    escaped: NotRequired[bool]
 
 class CodeListing(JobCode):
     entries: list[CodeEntry]
@@ -336,7 +337,7 @@ class Readiness(TypedDict):
     storage: str
     engine: str
     paused: bool
-    sweep: str
+    sweeper: str
     settings: str
     unreadable: int
     parked: int

@@ -58,7 +58,7 @@ class AsyncClient:
         the one that `slipway run` chooses. Standard error shows what happens.
         """
         from slipway.client.request.request import Options
-        from slipway.commands.run.run import submitted
+        from slipway.client.request.send import submitted
 
         if not os.fspath(path).strip():
             raise Failure("no path is named: name a script, or a folder with one")

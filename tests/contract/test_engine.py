@@ -121,8 +121,8 @@ class Rig:
             await asyncio.sleep(0.1)
         return observation
 
-    async def swept(self, target: Target) -> Observation:
-        """How it ended, by sweeps, which make nodes for it."""
+    async def ended_by_passes(self, target: Target) -> Observation:
+        """How it ended, by passes, which make nodes for it."""
         patience = Patience(PATIENCE)
         while True:
             observation = (await self.engine.status(CLUSTER, self.targets[-2:])).get(target.name)
@@ -483,14 +483,14 @@ async def test_each_attempt_runs_the_accepted_code_in_its_own_copy_on_each_node(
     assert printed.data.decode() == PRINTED
 
 
-@pytest.mark.parametrize("of", ["foreign", "ours"])
+@pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
-    rig: Rig, code: CodeStorage, tmp_path: Path, of: str
+    rig: Rig, code: CodeStorage, tmp_path: Path, whose: str
 ) -> None:
     rig.needs_code()
     folder = prepare(tmp_path / "hostile")
     names = {name: value for name, value in FOREIGN.items() if name not in ("BASH_ENV", "LD_LIBRARY_PATH")}
-    if of == "ours":
+    if whose == "ours":
         # Batch AI itself follows the others.
         own = ("AZ_BATCHAI_JOB_TEMP", "AZ_BATCHAI_JOB_MOUNT_ROOT")
         names = {name: ours()[name] for name in own} if _is_batch_ai(rig) else ours()
@@ -505,7 +505,7 @@ async def test_what_the_job_chose_reaches_its_own_processes_alone(
 
     assert end.state is JobState.SUCCEEDED, end
     printed = await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 1000)
-    assert (printed.data.decode() == f"{folder}/bin\n") is (of == "foreign")
+    assert (printed.data.decode() == f"{folder}/bin\n") is (whose == "foreign")
 
 
 @pytest.mark.parametrize(
@@ -574,7 +574,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
     mine = rig.order(intruding(secret, printed, theirs.target.name), token="t.2")
     await rig.engine.submit(mine)
 
-    end = await rig.swept(mine.target)
+    end = await rig.ended_by_passes(mine.target)
     report = await rig.engine.read(mine.target, "stdouterr", "stdout.txt", 0, 10_000)
     their_end = await rig.until(theirs.target, lambda observation: observation.state.terminal)
     log = await rig.engine.read(theirs.target, "stdouterr", "stdout.txt", 0, 10_000)
@@ -588,7 +588,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
 
     after = replace(rig.order("exit 3"), earlier=(Earlier(theirs.target, Reason.USER),))
     await rig.engine.submit(after)
-    answer = await rig.swept(after.target)
+    answer = await rig.ended_by_passes(after.target)
     assert answer.state is JobState.FAILED, answer
 
 

@@ -11,19 +11,27 @@ import pytest
 import shared.engines.slurm.attempts
 import shared.engines.slurm.job.request
 import shared.engines.slurm.jobs
-import shared.lifecycle.cluster_sweep
+import shared.lifecycle.cluster_pass
 import shared.lifecycle.dispatch
-from shared.core.engine import Order, Submission
-from shared.engines.proofs import Proofs
+from shared.core.engine import Submission
 from shared.engines.slurm.copies import Verdict, judge
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.wire.dialect import Copy, copy_of
 from tests.breadth import every_few
 from tests.crash.chaos import Fault
+from tests.crash.common_mutants import (
+    earlier_attempts_left_alone,
+    keys_of_earlier_attempts_left_out,
+    no_claim_on_the_nodes,
+    what_has_no_proof_counts,
+)
 from tests.crash.slurm_run import play
 from tests.crash.slurmctld import OURS
 from tests.crash.slurmrestd import Wire
 from tests.crash.stories import STORIES
+
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 
@@ -64,7 +72,7 @@ def forgotten_for_good(patch: Patch) -> None:
     async def mutant(*args: Any) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.cluster_sweep, "submit_again", mutant)
+    patch.setattr(shared.lifecycle.cluster_pass, "submit_again", mutant)
 
 
 def another_user_believed(patch: Patch) -> None:
@@ -72,28 +80,6 @@ def another_user_believed(patch: Patch) -> None:
         return replace(copy_of(*args), user=OURS)
 
     patch.setattr(shared.engines.slurm.jobs, "copy_of", mutant)
-
-
-def earlier_attempts_left_alone(patch: Patch) -> None:
-    patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
-
-
-def what_has_no_proof_counts(patch: Patch) -> None:
-    patch.setattr(Proofs, "with_keys", lambda self, order: order)
-
-
-def keys_of_earlier_attempts_left_out(patch: Patch) -> None:
-    original = Proofs.with_keys
-
-    def mutant(self: Proofs, order: Order) -> Order:
-        own = original(self, replace(order, earlier=()))
-        return replace(own, earlier=order.earlier)
-
-    patch.setattr(Proofs, "with_keys", mutant)
-
-
-def no_claim_on_the_nodes(patch: Patch) -> None:
-    """A switch of the model, see `MUTANTS`."""
 
 
 #: Mutant → whether the nodes keep a claim, which would hide the mutant.

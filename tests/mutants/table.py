@@ -198,7 +198,7 @@ CHANGES = (
     ),
     Change("shared/engines/node/spread.py", "if len(agents) < count:", "if len(agents) <= count:"),
     Change("shared/engines/slurm/ended/leftovers.py", ">= _JOBS", "> _JOBS"),
-    Change("shared/engines/slurm/job/check.py", "if len(json.dumps(properties)) > _LARGEST:", "if False:"),
+    Change("shared/engines/launch/size.py", "if size > _LARGEST:", "if False:"),
     Change(
         "shared/engines/slurm/job/chosen.py",
         "mebibytes(memory) > listing.memory",

@@ -29,6 +29,8 @@ export type CodeEntry = {
   executable?: boolean;
   /** What a link leads to. */
   link?: string;
+  /** Whether name or link is not UTF-8: a byte that is not is written as `\xff`, a backslash twice. */
+  escaped?: boolean;
 };
 
 /** The code of a job, and what is in it. */
@@ -450,7 +452,7 @@ export type ClusterState = {
 export type SilentCluster = {
   name: string;
   error: string;
-  /** Since when the background sweeps have had no answer either, if one has asked recently. */
+  /** Since when the background passes have had no answer either, if one has asked recently. */
   since?: string;
   /** Where it was asked for. */
   history?: NodeHistory;
@@ -511,7 +513,7 @@ export type Readiness = {
   storage: string;
   engine: string;
   paused: boolean;
-  sweep: string;
+  sweeper: string;
   settings: string;
   /** Rows that cannot be read. */
   unreadable: number;

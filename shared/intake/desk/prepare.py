@@ -1,7 +1,6 @@
-"""From a request to a record: complete, then validate, then check against the cluster.
+"""From a request to a record: complete, then validate, then check against the cluster. All problems together.
 
-Pure, except for the ports that it calls (`engines.check`, `seal`), which do no I/O either. All problems are
-reported together.
+Pure, except for the ports that it calls (`engines.check`, `seal`), which do no I/O either.
 """
 
 from __future__ import annotations

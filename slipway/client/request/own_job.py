@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self
 
-from shared.jobspec import is_bare_job, placeholder_flaw, script_pattern
+from shared.jobspec import is_bare_job, placeholder_flaw, script_pattern, scripts_wanted
 from slipway.client.request.compose import PATH_FIELD, Choices, add_choices
 from slipway.client.request.diagnose import scripts_named
 from slipway.client.snapshot.choose import by_name, choose
@@ -127,3 +127,19 @@ def _object(file: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise Failure(f"{file} is not a JSON object; correct it: slipway validate {file}")
     return document
+
+
+def has_its_script(file: Path) -> bool:
+    """Whether it is a job.json, no template, that runs a script which lies beside it."""
+    if file.name != JOB_FILE or not file.is_file():
+        return False
+    try:
+        document = json.loads(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False  # its refusal gives the reason
+    if not is_bare_job(document) or script_pattern(document) is not None or scripts_wanted(document):
+        return False  # the last one mounts the drop container itself, and runs what lies there
+    folder = file.resolve().parent
+    own = f"{folder.name}/"
+    scripts = [name for name in scripts_named(file, folder.name) if name.startswith(own)]
+    return any((folder / name.removeprefix(own)).is_file() for name in scripts)

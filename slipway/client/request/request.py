@@ -6,37 +6,33 @@ import json
 import re
 import shlex
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from shared.jobspec import Source, has_errors, redact, report
 from slipway.client.request.compose import REQUIREMENTS, Choices, compose
 from slipway.client.request.diagnose import diagnosed
 from slipway.client.request.hints import left_behind
-from slipway.client.request.order import Order, joined
+from slipway.client.request.order import joined
 from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE, OwnJob, filled
-from slipway.client.request.secrets import secret_values, variables
 from slipway.client.snapshot.choose import by_name, choose
 from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.failure import Failure
 from slipway.terminal.screen import say
 
-_NO_ORDER = Order()
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 64
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to run it, and where its output goes."""
+    """How to run it."""
 
     choices: Choices
     name: str = ""
-    to: Path | None = None
-    detach: bool = False
     keep: bool = False
     #: the script of the folder that runs; "" for the one that `choose` finds
     script: str = ""
@@ -59,31 +55,6 @@ class Request:
     at: str = ""
     #: what refusals call the document
     file: str = JOB_FILE
-
-
-def options(
-    arguments: Sequence[str],
-    nodes: int | None,
-    image: str,
-    env: Sequence[str],
-    secret: Sequence[str],
-    name: str,
-    to: Path | None,
-    cluster: str = "",
-    gpus: int | None = None,
-    order: Order = _NO_ORDER,
-    *,
-    detach: bool,
-    keep: bool,
-    script: str = "",
-    sweep: Sequence[str] = (),
-    parallel: int | None = None,
-    once: str = "",
-) -> Options:
-    """The options of the command line. Raises Failure for one without a value."""
-    environment, secrets = variables(env), secret_values(secret)
-    choices = Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order, secrets)
-    return Options(choices, name, to, detach, keep, script, _parameters(sweep), parallel, once=once)
 
 
 def request_of(path: Path, options: Options, prefix: str) -> Request:
@@ -164,41 +135,6 @@ def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
     elif options.parallel:
         raise Failure("--parallel belongs to --sweep NAME=VALUE,VALUE")
     return members
-
-
-class _Parameter(NamedTuple):
-    """A parameter of a sweep, and its values."""
-
-    name: str
-    values: list[Any]
-
-
-def _parameters(sweep: Sequence[str]) -> dict[str, list[Any]]:
-    """The parameters of a sweep. Raises Failure for one that is named twice."""
-    parameters = dict[str, list[Any]]()
-    for name, values in map(_parameter, sweep):
-        if name in parameters:
-            listed = ",".join(map(str, [*parameters[name], *values]))
-            raise Failure(f"--sweep names {name} twice; write all its values in one, such as {name}={listed}")
-        parameters[name] = values
-    return parameters
-
-
-def _parameter(text: str) -> _Parameter:
-    """A parameter of a sweep and its values. Raises Failure."""
-    name, equals, values = text.partition("=")
-    if not name or not equals or not values:
-        raise Failure(f"--sweep {text}: write NAME=VALUE,VALUE, such as lr=0.1,0.3")
-    return _Parameter(name, [_value(value) for value in values.split(",")])
-
-
-def _value(text: str) -> Any:
-    """A number, true or false as JSON has it; else the text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, bool | int | float) and str(value) == text else text
 
 
 def _warn(script: Path) -> None:

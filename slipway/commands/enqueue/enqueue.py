@@ -8,11 +8,11 @@ from shared.adapters.storage.queues import StorageQueues
 from shared.settings import Settings
 from slipway.client.calls.keys import checked, new_key, repeatable
 from slipway.client.jobs.naming import unmeant
+from slipway.client.request.own_job import has_its_script
 from slipway.client.storage.account import storage_account
 from slipway.client.storage.upload_settings import upload_settings
 from slipway.commands.asking import show
 from slipway.commands.enqueue.keyed_message import keyed_message
-from slipway.commands.submit.submit import has_its_script
 from slipway.failure import Failure
 from slipway.settings import document
 from slipway.terminal.screen import remark

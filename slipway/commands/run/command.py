@@ -1,6 +1,5 @@
 """`slipway run`: its options. Its code is imported when it is called."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +19,18 @@ from slipway.commands.options import (
 
 app = typer.Typer()
 
+Arguments = Annotated[
+    list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
+]
 Nodes = Annotated[
     int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
 ]
 Gpus = Annotated[
     int | None,
     typer.Option(min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"),
+]
+To = Annotated[
+    Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
 ]
 Script = Annotated[
     str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")
@@ -45,9 +50,7 @@ DryRun = Annotated[
 @app.command(short_help="Send a script or a folder, follow its job, and download its output.")
 def run(
     path: Annotated[Path, typer.Argument(help="a script, or a folder with a script and perhaps a job.json")],
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
-    ] = None,
+    arguments: Arguments = None,
     nodes: Nodes = None,
     image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
     env: Env = None,
@@ -57,9 +60,7 @@ def run(
     after: After = None,
     after_failure: AfterFailure = None,
     name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
-    to: Annotated[
-        Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
-    ] = None,
+    to: To = None,
     detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
     save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
     script: Script = "",
@@ -77,19 +78,23 @@ def run(
 
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
     each node. With one, the options change it for this job. Tools' folders (.git, environments, caches) and
-    files such as .env stay here, which is said; a .slipwayignore names more. The exit code is that of the
-    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
-    so.
-
-    With --sweep, it prints the sweep and does not follow it.
+    files such as .env stay here, which is said; a .slipwayignore names more. With --sweep, it prints the
+    sweep and does not follow it. The exit code is that of the job, and 125 where no answer says how it
+    ended. After Ctrl-C the job goes on, or is cancelled if you say so.
 
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
     rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
     """
-    choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
-    order = import_module("slipway.client.request.order").Order(after or (), after_failure or ())
-    how = {"sweep": sweep or (), "parallel": parallel, "once": idempotency_key}
-    how |= {"detach": detach, "keep": save, "script": script}
-    options = import_module("slipway.client.request.request").options(*choices, order, **how)
-    command = import_module("slipway.commands.run.run")
-    raise typer.Exit(command.run(path, options, url, key, dry=dry_run, as_json=as_json))
+    from slipway.client.request.compose import Choices
+    from slipway.client.request.order import Order
+    from slipway.client.request.request import Options
+    from slipway.client.request.secrets import secret_values, variables
+    from slipway.commands.run.parameters import parameters
+    from slipway.commands.run.run import run as send_and_follow
+
+    order, values = Order(after or (), after_failure or ()), variables(env or ())
+    words, sealed = tuple(arguments or ()), secret_values(secret or ())
+    choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed)
+    options = Options(choices, name, save, script, parameters(sweep or ()), parallel, once=idempotency_key)
+    code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
+    raise typer.Exit(code)

@@ -8,13 +8,11 @@ from typing import Any
 
 from shared.jobspec import redact
 from slipway.client.calls.refusal import placed
+from slipway.client.request.send import NEVER
 from slipway.client.snapshot.pack import size_of
-from slipway.failure import Failure
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import put, put_json
 
-#: What the app says of a job that would not run.
-_NEVER = ("rejected", "refused", "cancelled")
 #: The warning that the code is not there, as it cannot be yet.
 _NOT_SENT = "SW116"
 
@@ -30,13 +28,4 @@ def explained(plan: Mapping[str, Any], file: str, *, as_json: bool) -> int:
         put(f"{explanation['verdict']}: {explanation['summary']}")
         if problems := [one for one in explanation.get("problems", ()) if one.get("code") != _NOT_SENT]:
             put(*placed(problems, file).splitlines())
-    return int(explanation.get("verdict") in _NEVER)
-
-
-def refuse(plan: Mapping[str, Any], file: str) -> None:
-    """Raise Failure if the app says that the job cannot run: then nothing is sent."""
-    explanation = plan["explanation"]
-    if explanation.get("verdict") not in _NEVER:
-        return
-    problems = [one for one in explanation.get("problems", ()) if one.get("severity") == "error"]
-    raise Failure(f"nothing was sent, because the job cannot run\n{placed(problems, file)}")
+    return int(explanation.get("verdict") in NEVER)

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from shared.settings import Settings
-from shared.snapshots.pack import MIB
 from slipway.client.calls.patience import patiently
 from slipway.client.jobs.words import sweep_lines
 from slipway.client.request.own_job import JOB_FILE
-from slipway.client.request.request import Options, Request, check_path, request_of
-from slipway.client.service import Service, service
-from slipway.client.snapshot.pack import Archive, archive_of
-from slipway.client.snapshot.submission import MOST, Submission, with_code
-from slipway.client.snapshot.words import say_words
+from slipway.client.request.request import Options, check_path
+from slipway.client.request.send import send
+from slipway.client.service import Service
+from slipway.client.snapshot.submission import Submission
 from slipway.commands.asking import exit_code, show
 from slipway.commands.download.download import check_directory, fetch
 from slipway.commands.run.ending import Ending, endings
 from slipway.commands.run.follow import cancel_sent, follow, report_rejection, to_the_end
-from slipway.commands.run.plan import explained, refuse
+from slipway.commands.run.plan import explained
 from slipway.commands.run.report import Report
 from slipway.failure import Failure
-from slipway.terminal.bar import progress
 from slipway.terminal.screen import say
 
-#: Bytes of an archive from which on the app is asked, before it is sent, whether the job can run.
-_LARGE = 8 << 20
-#: The setting that says where output goes.
-_PREFIX = "SLIPWAY_STDOUT_PREFIX"
 
-
-def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, as_json: bool = False) -> int:
-    """Send, follow and download. The exit code is the job's, 1 where it has none. Raises Failure.
+def run(
+    path: Path,
+    options: Options,
+    url: str,
+    key: str,
+    *,
+    to: Path | None = None,
+    detach: bool = False,
+    dry: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Send, follow and download to `to`. The exit code is the job's, 1 where it has none. Raises Failure.
 
     With `dry`, nothing is sent, and what would be is shown.
     """
@@ -43,11 +41,11 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
     if dry and options.keep:
         raise Failure("--save writes files, and --dry-run does not; leave out one of them")
     report, submissions = Report(as_json), list[Submission]()
-    if not options.detach and not dry:
-        check_directory(options.to)
+    if not detach and not dry:
+        check_directory(to)
     with endings() as ending:
         try:
-            answer = asyncio.run(_send(path, options, url, key, submissions, dry=dry))
+            answer = asyncio.run(send(path, options, url, key, submissions, dry=dry))
         except KeyboardInterrupt:
             return _interrupted(submissions, url, key, report, ending)
         if dry:
@@ -56,59 +54,10 @@ def run(path: Path, options: Options, url: str, key: str, *, dry: bool = False, 
             show(answer, sweep_lines, as_json=as_json)
             return 0
         job_id = str(answer["id"])
-        if options.detach:
+        if detach:
             report.begun(job_id, detached=True)
             return report_rejection(answer)
-        return to_the_end(
-            job_id, lambda api: _finish(api, job_id, options.to, report), url, key, report, ending
-        )
-
-
-async def submitted(path: Path, options: Options, url: str, key: str) -> Mapping[str, Any]:
-    """Send a script or a folder; what became of it. Raises Failure."""
-    return await _send(path, options, url, key, [])
-
-
-async def _send(
-    path: Path,
-    options: Options,
-    url: str,
-    key: str,
-    submissions: list[Submission],
-    *,
-    dry: bool = False,
-) -> Mapping[str, Any]:
-    """Send it, noted in `submissions`. With `dry`, what would be sent, and what the app says of it."""
-    async with service(url, key) as api:
-        settings = Settings(await api.settings())
-        ordered, prefix = await _ordered(options, api), settings.text(_PREFIX)
-        request = await asyncio.to_thread(request_of, path, ordered, prefix)
-        async with archive_of(request.tree, settings.whole(MOST) * MIB) as archive:
-            await say_words(request.tree, archive.packed)
-            if dry:
-                return await _plan(api, request, archive)
-            if archive.packed.bytes > _LARGE:
-                refuse(await _plan(api, request, archive), request.file)
-            submission = Submission(request.message, request.name, request.file, options.once)
-            submissions.append(submission)
-            with progress(archive.packed.bytes) as bar:
-                return await submission.send(api, archive, request.at, bar.advance)
-
-
-async def _plan(api: Service, request: Request, archive: Archive) -> dict[str, Any]:
-    """What would be sent, and what the app says of it."""
-    document = with_code(request.message, archive, request.at)
-    explanation = await api.explain(document, {})
-    files = [{"name": file.name, "bytes": file.size} for file in request.tree.files]
-    return {"files": files, "bytes": archive.packed.bytes, "message": document, "explanation": explanation}
-
-
-async def _ordered(options: Options, api: Service) -> Options:
-    """The options with the ids of the jobs that it waits for. Makes no call if it waits for none."""
-    choices = options.choices
-    if not choices.order.members:
-        return options
-    return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
+        return to_the_end(job_id, lambda api: _finish(api, job_id, to, report), url, key, report, ending)
 
 
 async def _finish(api: Service, job_id: str, to: Path | None, report: Report) -> int:

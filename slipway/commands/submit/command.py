@@ -1,6 +1,5 @@
 """`slipway submit`: its options. Its code is imported when it is called."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +27,8 @@ def submit(
 
     A job.json that runs a script beside it is sent with its folder, as by `slipway run`.
     """
-    order = import_module("slipway.client.request.order").Order(after or (), after_failure or ())
-    how = {"as_json": as_json, "once": idempotency_key}
-    raise typer.Exit(import_module("slipway.commands.submit.submit").run(file, url, key, order, code, **how))
+    from slipway.client.request.order import Order
+    from slipway.commands.submit.submit import run
+
+    order = Order(after or (), after_failure or ())
+    raise typer.Exit(run(file, url, key, order, code, once=idempotency_key, as_json=as_json))

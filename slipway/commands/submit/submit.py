@@ -7,23 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.jobspec import is_bare_job, script_pattern, scripts_wanted
 from slipway.client.calls.refusal import placed
 from slipway.client.jobs.naming import unmeant
 from slipway.client.jobs.words import standing, sweep_lines, why
 from slipway.client.request.compose import Choices
-from slipway.client.request.diagnose import scripts_named
 from slipway.client.request.order import Order, in_order, text_in_order
+from slipway.client.request.own_job import JOB_FILE, has_its_script
 from slipway.client.request.request import Options
+from slipway.client.request.send import submitted
 from slipway.client.service import Service
 from slipway.client.snapshot.submission import submit_folder
 from slipway.commands.asking import asking, show
-from slipway.commands.run.run import submitted
 from slipway.failure import Failure
 from slipway.terminal.screen import remark
 
 _AT_ONCE = Order()
-_JOB_FILE = "job.json"
 
 
 def run(
@@ -65,27 +63,11 @@ def run(
     return asking(ask, url, key)
 
 
-def has_its_script(file: Path) -> bool:
-    """Whether it is a job.json, no template, that runs a script which lies beside it."""
-    if file.name != _JOB_FILE or not file.is_file():
-        return False
-    try:
-        document = json.loads(file.read_bytes().decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return False  # its refusal gives the reason
-    if not is_bare_job(document) or script_pattern(document) is not None or scripts_wanted(document):
-        return False  # the last one mounts the drop container itself, and runs what lies there
-    folder = file.resolve().parent
-    own = f"{folder.name}/"
-    scripts = [name for name in scripts_named(file, folder.name) if name.startswith(own)]
-    return any((folder / name.removeprefix(own)).is_file() for name in scripts)
-
-
 def name_of(file: Path) -> str:
     """The name of a job whose document has none: that of the folder of a job.json, or of another file."""
     if file.name == "-":
         return ""
-    return file.resolve().parent.name if file.name == _JOB_FILE else file.stem
+    return file.resolve().parent.name if file.name == JOB_FILE else file.stem
 
 
 async def submit(

@@ -106,11 +106,6 @@ class Azure(Service):
         # A recreated pool gets its nodes with the next job.
         return list(self.claims) if self.pool["autoScaleFormula"] else []
 
-    def lose_job(self, queue: str) -> None:
-        """An operator deletes one of our Batch jobs, with its tasks."""
-        for name in self.jobs.pop(queue, {}):
-            self.alive.pop(self.runs.pop(name, 0), None)
-
     def _carried_out(self, request: Request) -> Reply:
         if request.path.startswith(_POOL) and self.round in self.absence:
             is_first = self.round == self.absence.start and request.method == "POST"

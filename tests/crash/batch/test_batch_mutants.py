@@ -27,7 +27,11 @@ from tests.crash.batch.nodes import Cut
 from tests.crash.batch.run import play
 from tests.crash.batch.test_batch import ABSENCES, GANG
 from tests.crash.batch.wire import Wire
+from tests.crash.common_mutants import earlier_attempts_left_alone, no_claim_on_the_nodes
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
+
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.batch.attempts
@@ -154,14 +158,6 @@ def records_of_archived_jobs_stay(patch: Patch) -> None:
         return True
 
     patch.setattr(Attempts, "_clear", mutant)
-
-
-def earlier_attempts_left_alone(patch: Patch) -> None:
-    patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
-
-
-def no_claim_on_the_nodes(patch: Patch) -> None:
-    """A switch of the model, see `_caught`."""
 
 
 #: The request that adds the first task, after its Batch job; the requests with faults.

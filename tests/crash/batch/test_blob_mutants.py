@@ -12,14 +12,16 @@ from shared.core.job import Target
 from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.claim import Claim
-from shared.engines.node.proof import Proof
-from shared.engines.proofs import parsed
 from tests.breadth import every_few
 from tests.crash.batch.blobs import NodeFault
 from tests.crash.batch.nodes import Cut
 from tests.crash.batch.run import play_on_blobs
 from tests.crash.batch.test_batch import GANG
+from tests.crash.common_mutants import what_has_no_proof_counts
 from tests.crash.stories import ARCHIVED, STORIES
+
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 
@@ -70,10 +72,6 @@ def the_end_of_an_earlier_attempt_is_not_answered(patch: Patch) -> None:
     patch.setattr(Claim, "take_from", mutant)
 
 
-def what_has_no_proof_counts(patch: Patch) -> None:
-    patch.setattr(Proof, "value", lambda self, name, text: parsed(text) if text else {})
-
-
 def records_of_archived_jobs_stay(patch: Patch) -> None:
     async def mutant(self: BlobRecords, targets: Sequence[Target]) -> None:
         return None
@@ -95,7 +93,6 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
 )
 
 
-@pytest.mark.thorough
 async def test_without_a_mutant_nothing_is_caught() -> None:
     assert await _caught() == ""
 

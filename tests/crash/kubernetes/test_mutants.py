@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,21 +13,29 @@ import shared.engines.kubernetes.attempts
 import shared.engines.kubernetes.looks
 import shared.engines.kubernetes.wire.objects
 import shared.lifecycle.dispatch
-from shared.core.engine import Observation, Order
+from shared.core.engine import Observation
 from shared.core.errors import Conflict
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
+from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.job.request import job
 from shared.engines.kubernetes.namespace import Namespace
-from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
-from shared.engines.proofs import Proofs
 from tests.breadth import every_few, size
+from tests.crash.common_mutants import (
+    earlier_attempts_left_alone,
+    keys_of_earlier_attempts_left_out,
+    no_claim_on_the_nodes,
+    what_has_no_proof_counts,
+)
 from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.test_kubernetes import GANG
 from tests.crash.kubernetes.wire import Wire
 from tests.crash.stories import ARCHIVED, CANCELLED, PREEMPTED, STORIES
+
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.kubernetes.attempts
@@ -85,16 +92,16 @@ def cancelled_in_our_records_only(patch: Patch) -> None:
 
 
 def forgotten_before_its_end(patch: Patch) -> None:
-    original = Sweep.status
+    original = BulkStatus.status
 
-    async def mutant(self: Sweep, targets: Sequence[Target]) -> Mapping[str, Observation]:
+    async def mutant(self: BulkStatus, targets: Sequence[Target]) -> Mapping[str, Observation]:
         result = await original(self, targets)
         for target in targets:
             if (own := await self._looks.own(target)) is not None:
                 await self._namespace.delete(own)
         return result
 
-    patch.setattr(Sweep, "status", mutant)
+    patch.setattr(BulkStatus, "status", mutant)
 
 
 def secrets_are_not_made_again(patch: Patch) -> None:
@@ -139,10 +146,6 @@ def archived_jobs_stay(patch: Patch) -> None:
     patch.setattr(Attempts, "_delete", mutant)
 
 
-def earlier_attempts_left_alone(patch: Patch) -> None:
-    patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
-
-
 def jobs_delete_themselves(patch: Patch) -> None:
     original = job
 
@@ -177,28 +180,10 @@ def secrets_stay(patch: Patch) -> None:
 
 
 def what_changed_is_not_looked_at(patch: Patch) -> None:
-    async def mutant(self: Sweep, target: Target, lists: Any) -> Observation:
+    async def mutant(self: BulkStatus, target: Target, lists: Any) -> Observation:
         return Observation(JobState.RUNNING)
 
-    patch.setattr(Sweep, "_look_at", mutant)
-
-
-def what_has_no_proof_counts(patch: Patch) -> None:
-    patch.setattr(Proofs, "with_keys", lambda self, order: order)
-
-
-def keys_of_earlier_attempts_left_out(patch: Patch) -> None:
-    original = Proofs.with_keys
-
-    def mutant(self: Proofs, order: Order) -> Order:
-        own = original(self, replace(order, earlier=()))
-        return replace(own, earlier=order.earlier)
-
-    patch.setattr(Proofs, "with_keys", mutant)
-
-
-def no_claim_on_the_nodes(patch: Patch) -> None:
-    """A switch of the model, see `_caught`."""
+    patch.setattr(BulkStatus, "_look_at", mutant)
 
 
 #: The requests with faults.

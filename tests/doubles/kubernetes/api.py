@@ -82,10 +82,6 @@ class Api:
         head = {"kind": f"{kind['kind']}List", "apiVersion": version, "metadata": metadata}
         return {**head, "items": objects[:limit]}
 
-    def forget_pages(self) -> None:
-        """Make the continue tokens of earlier lists expire."""
-        self._rests.clear()
-
     def patch(self, about: Subject, patch: Any) -> Any:
         current = self.store.get(about.plural, about.namespace, about.name)
         changed = merged(current, patch)

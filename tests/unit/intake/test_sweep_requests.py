@@ -23,6 +23,7 @@ from shared.intake.message import Request, read_request
 from shared.intake.request_door import request_arrived, request_explained, sweep_requested
 from shared.jobspec import JsonObject
 from tests.breadth import size
+from tests.unit.archived_code import archived
 from tests.unit.lifecycle.job_sweeps.swept import sweep_message
 from tests.unit.world import CLUSTER, World, job_json
 
@@ -53,6 +54,17 @@ async def test_the_same_key_joins_and_another_payload_is_422(world: World) -> No
         assert refused.value.status == 422
         assert first.accepted.id in str(refused.value)
     assert len(world.ledger.jobs) == 4
+
+
+async def test_a_repeated_request_joins_before_anything_is_looked_up_for_it(world: World) -> None:
+    code = archived(world)
+    await _post(world, code=code)
+    before = [*world.snapshots.requests]
+
+    again = await _post(world, code=code)
+
+    assert not again.created
+    assert world.snapshots.requests == before
 
 
 async def test_the_key_of_a_sweep_is_taken_also_where_the_next_request_is_wrong(world: World) -> None:

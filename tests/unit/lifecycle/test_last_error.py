@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import Observation
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.ledger.listing import Query
 from shared.core.view import line
+from shared.lifecycle.exit_codes import with_meaning
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -37,7 +39,7 @@ async def ended(world: World, state: JobState = JobState.FAILED, **how: Any) -> 
     await world.message({"spec": job_json(secrets=secret), "notify": [HOOK]})
     world.engine.output = {"stderr.txt": STDERR}
     world.engine.set_state(world.engine.started[0], state, **{"reason": Reason.USER, "exit_code": 1, **how})
-    await world.sweep()
+    await world.make_pass()
     return world.ledger.jobs[0]
 
 
@@ -58,7 +60,7 @@ async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(
 ) -> None:
     await ended(world)
     assert looks(world) == (2, 2)
-    await world.sweep()
+    await world.make_pass()
     assert looks(world) == (2, 2)
 
 
@@ -101,7 +103,7 @@ async def test_files_that_cannot_be_reached_are_left_alone_after_some_failures_a
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
         world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert looks(world)[0] == lists
     assert {job.state for job in world.ledger.jobs} == {JobState.FAILED}
@@ -115,7 +117,7 @@ async def test_a_document_that_cannot_be_read_shows_no_line_with_its_secrets(
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
     key = next(key for key in world.ledger.rows if key[1].startswith("s|"))
     world.ledger.rows[key]["Spec0"] = "{"
-    await world.sweep()
+    await world.make_pass()
     (job,) = world.ledger.jobs
     assert (job.state, job.last_error) == (JobState.FAILED, "")
 
@@ -127,7 +129,41 @@ async def test_a_receipt_leaves_files_alone_that_do_not_answer_too(
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
         world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert looks(world)[0] == 5
     assert all("lastLines" not in world.receipt(job) for job in world.ledger.jobs)
+
+
+# What an exit code says
+
+FAILED = "Job failed with non-zero exit code"
+
+
+def _end(code: int | None, message: str = FAILED, reason: Reason = Reason.USER) -> Observation:
+    return Observation(JobState.FAILED, reason, message, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(137, "memory"), (139, "crashed (signal 11)"), (143, "told to end (signal 15)"), (127, "not found")],
+)
+def test_a_code_is_explained(code: int, word: str) -> None:
+    assert word in with_meaning(_end(code)).message
+    assert with_meaning(with_meaning(_end(code))) == with_meaning(_end(code))
+    assert with_meaning(_end(code, "")).message.startswith("the job failed: ")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        _end(1),
+        _end(None),
+        _end(137, "ended by the cluster: it used more memory than its limit (OOMKilled)"),
+        _end(137, f"{FAILED}: killed (signal 9), usually because it used more memory than there is"),
+        _end(143, "preempted", Reason.PREEMPTED),
+        Observation(JobState.SUCCEEDED, exit_code=0),
+    ],
+)
+def test_what_the_engine_says_stays(end: Observation) -> None:
+    assert with_meaning(end) is end

@@ -15,6 +15,7 @@ from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState
 from shared.operate.code import code_of
 from shared.snapshots.pack import Packer
+from tests.doubles.archives import file, tar
 from tests.doubles.memory_snapshots import MemorySnapshots
 from tests.unit.archived_code import archived, blob
 from tests.unit.functions.calls import call, use
@@ -67,6 +68,21 @@ async def test_it_is_listed_with_an_address_that_reads_it(
     shown = json.loads((await call("GET", f"/api/jobs/{job_id}")).get_body())["code"]
     assert shown == {name: body[name] for name in ("sha256", "bytes", "files", "at", "origin")}
     assert "all/" not in json.dumps(shown)
+
+
+async def test_a_name_that_is_not_utf_8_is_escaped_and_said_to_be(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    job_id = await job_of(world, tar([file("caf\udce9"), file("caf\udcea"), file("caf\\xe9")]))
+
+    entries = json.loads((await call("GET", f"/api/jobs/{job_id}/code")).get_body())["entries"]
+
+    assert [(one["name"], one.get("escaped")) for one in entries] == [
+        ("caf\\xe9", True),
+        ("caf\\xea", True),
+        ("caf\\xe9", None),
+    ]
 
 
 async def test_a_caller_is_sent_to_storage_until_the_archive_is_there(
@@ -161,7 +177,7 @@ async def test_a_receipt_says_which_code_ran_or_that_it_is_the_live_one(world: W
     ]
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
 
     neither, own, mounted = (world.receipt(job) for job in jobs)
@@ -177,7 +193,7 @@ async def test_while_no_address_can_be_signed_an_attempt_waits(world: World) -> 
     job = await world.job(await job_of(world, packed()))
     assert (job.state, world.engine.calls) == (JobState.SUBMITTING, 0)
     away.signs = True
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     assert (await world.job(job.id)).state is JobState.QUEUED
 

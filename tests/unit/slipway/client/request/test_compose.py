@@ -11,7 +11,7 @@ import pytest
 from shared.jobspec import Source, has_errors, read_envelope
 from slipway.client.request.compose import Choices, compose
 from slipway.client.request.diagnose import diagnosed
-from slipway.client.request.request import options
+from slipway.client.request.secrets import variables
 from slipway.failure import Failure
 
 PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
@@ -67,4 +67,4 @@ def test_nothing_that_was_not_asked_for_is_in_it() -> None:
 @pytest.mark.parametrize("pair", ["=3", "1X=3", "A B=3"])
 def test_what_is_no_variable_is_refused(pair: str) -> None:
     with pytest.raises(Failure, match="NAME=VALUE"):
-        options((), None, "", [pair], (), "", None, detach=False, keep=False)
+        variables([pair])

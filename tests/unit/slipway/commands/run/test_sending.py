@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from slipway.failure import Failure
 from slipway.library.aio import AsyncClient
 from tests.unit.slipway.client.snapshot.deployment import Deployment
 
-DETACHED = Options(Choices(), detach=True)
+OPTIONS = Options(Choices())
 
 
 @pytest.fixture
@@ -25,11 +26,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def run(
-    deployment: Deployment, folder: Path, options: Options, *, dry: bool = False, as_json: bool = False
-) -> int:
+async def run(deployment: Deployment, folder: Path, options: Options, **how: Any) -> int:
     async with deployment.serving() as url:
-        return await asyncio.to_thread(running.run, folder, options, url, "", dry=dry, as_json=as_json)
+        return await asyncio.to_thread(running.run, folder, options, url, "", **how)
 
 
 async def test_a_dry_run_shows_files_document_and_verdict_and_sends_nothing(
@@ -68,7 +67,7 @@ async def test_large_code_is_not_sent_for_a_job_that_cannot_run(folder: Path) ->
     (folder / "weights.bin").write_bytes(os.urandom(9 << 20))
 
     with pytest.raises(Failure, match=r"nothing was sent, because the job cannot run\n.*SW010"):
-        await run(deployment, folder, DETACHED)
+        await run(deployment, folder, OPTIONS, detach=True)
 
     assert deployment.blobs == {}
 
@@ -76,7 +75,7 @@ async def test_large_code_is_not_sent_for_a_job_that_cannot_run(folder: Path) ->
 async def test_a_detached_job_takes_four_requests(folder: Path) -> None:
     deployment = Deployment()
 
-    await run(deployment, folder, DETACHED)
+    await run(deployment, folder, OPTIONS, detach=True)
 
     methods = ["GET /api/settings", "POST /api/snapshots", "PUT ", "POST /api/jobs"]
     assert deployment.calls == methods
@@ -88,7 +87,7 @@ async def test_the_deployment_says_how_large_code_may_be(folder: Path) -> None:
     (folder / "weights.bin").write_bytes(os.urandom(2 << 20))
 
     with pytest.raises(Failure, match=r"packs to more than 1 MiB.*weights\.bin \(2\.0 MiB\)"):
-        await run(deployment, folder, DETACHED)
+        await run(deployment, folder, OPTIONS, detach=True)
 
 
 async def test_a_chosen_key_makes_one_job_of_two_runs(folder: Path) -> None:

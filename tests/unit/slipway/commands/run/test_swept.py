@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 
 from slipway.client.request.compose import Choices
-from slipway.client.request.request import Options, options, request_of
+from slipway.client.request.request import Options, request_of
+from slipway.commands.run.parameters import parameters as parameters_of
 from slipway.failure import Failure
 
 PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
 
 
 def swept(*parameters: str, parallel: int | None = None) -> Options:
-    arguments = ("--lr", "{lr}")
-    return options(
-        arguments, None, "", (), (), "", None, detach=False, keep=False, sweep=parameters, parallel=parallel
-    )
+    choices = Choices(arguments=("--lr", "{lr}"))
+    return Options(choices, sweep=parameters_of(parameters), parallel=parallel)
 
 
 def test_a_sweep_has_a_value_for_each_job(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from slipway.client.request.own_job import has_its_script
 from slipway.client.service import service
 from slipway.commands.enqueue import enqueue
-from slipway.commands.submit.submit import has_its_script, name_of, submit
+from slipway.commands.submit.submit import name_of, submit
 from slipway.failure import Failure
 from slipway.terminal.times import moment
 from tests.doubles.server import answering, as_slipway
