@@ -284,11 +284,11 @@ async def test_a_drop_takes_no_file_along_that_lies_in_a_folder_of_another_team(
 async def test_a_drop_neither_waits_for_a_file_of_another_team_nor_says_whether_it_is_there(
     world: World,
 ) -> None:
-    (there,) = await _dropped(world, "python ROOT/speech/train.py")
+    (present,) = await _dropped(world, "python ROOT/speech/train.py")
     world.drops.upload("vision/e/train.py", b"1")
     (absent,) = await _at(world, "python ROOT/speech/TRAIN.py")
 
-    for one, name in ((there, "train.py"), (absent, "TRAIN.py")):
+    for one, name in ((present, "train.py"), (absent, "TRAIN.py")):
         texts = [problem["message"] for problem in one.problems if problem["code"] == "SW118"]
         assert texts == [f'left out: files in folders of other teams ("speech/{name}")']
         assert "theirs" not in str(unpacked(world, one))
