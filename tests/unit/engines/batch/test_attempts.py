@@ -217,7 +217,11 @@ async def test_records_are_removed_by_one_small_task(tmp_path: Path) -> None:
     service = Service()
     attempts = tmp_path / "attempts" / "exp" / "digits-abc-1"
     attempts.mkdir(parents=True)
-    place = {"shared": str(tmp_path), "reads": {str(tmp_path): str(tmp_path)}, "scales": False}
+    place: dict[str, Any] = {
+        "shared": str(tmp_path),
+        "reads": {str(tmp_path): str(tmp_path)},
+        "scales": False,
+    }
     async with engine(service, NOON, **place) as batch:
         await batch.submit(order())
         service.end("digits-abc-1", exitCode=0)
