@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.code.record import Code, SignedPlace
+from shared.core.code.snapshots import Snapshots
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.lifecycle.lookup import job
@@ -36,14 +37,14 @@ async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Listed
             status=404,
             remedy="its receipt names the scripts that it mounts",
         )
-    listed = await _listed(ports, job_id, code)
+    listed = await _listed(ports.snapshots, job_id, code)
     until = ports.clock() + _READABLE
     address = await ports.snapshots.read_address(code.blob, until)
     return ListedCode(code, listed, SignedPlace(address, until))
 
 
-async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
-    stored = await ports.snapshots.find(code.blob)
+async def _listed(snapshots: Snapshots, job_id: str, code: Code) -> Listing:
+    stored = await snapshots.find(code.blob)
     if stored is None or stored.size != code.bytes:
         text = f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
         raise Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
@@ -51,7 +52,7 @@ async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
         return Listing((), more=True)
     # Not in memory: a few of them at once would fill it.
     with TemporaryFile() as file:
-        async for part in ports.snapshots.read(code.blob):
+        async for part in snapshots.read(code.blob):
             file.write(part)
         file.seek(0)
         try:

@@ -19,6 +19,12 @@ from slipway.commands.options import (
 
 app = typer.Typer()
 
+Arguments = Annotated[
+    list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
+]
+To = Annotated[
+    Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
+]
 Nodes = Annotated[
     int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
 ]
@@ -44,9 +50,7 @@ DryRun = Annotated[
 @app.command(short_help="Send a script or a folder, follow its job, and download its output.")
 def run(
     path: Annotated[Path, typer.Argument(help="a script, or a folder with a script and perhaps a job.json")],
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
-    ] = None,
+    arguments: Arguments = None,
     nodes: Nodes = None,
     image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
     env: Env = None,
@@ -56,9 +60,7 @@ def run(
     after: After = None,
     after_failure: AfterFailure = None,
     name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
-    to: Annotated[
-        Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
-    ] = None,
+    to: To = None,
     detach: Annotated[bool, typer.Option("--detach", help="print the id, and do not follow the job")] = False,
     save: Annotated[bool, typer.Option("--save", help="write the job.json beside the script")] = False,
     script: Script = "",
@@ -77,8 +79,7 @@ def run(
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
     each node. With one, the options change it for this job. Tools' folders (.git, environments, caches) and
     files such as .env stay here, which is said; a .slipwayignore names more. The exit code is that of the
-    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
-    so.
+    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, unless you cancel it.
 
     With --sweep, it prints the sweep and does not follow it.
 
@@ -90,12 +91,10 @@ def run(
     from slipway.client.request.request import Options
     from slipway.client.request.secrets import secret_values, variables
     from slipway.commands.run.parameters import parameters
-    from slipway.commands.run.run import run as send_and_follow
+    from slipway.commands.run.run import run as begin
 
-    order, values = Order(after or (), after_failure or ()), variables(env or ())
+    order, words = Order(after or (), after_failure or ()), tuple(arguments or ())
     sealed = secret_values(secret or ())
-    choices = Choices(nodes, image, values, tuple(arguments or ()), cluster, gpus, order, sealed)
-    swept = parameters(sweep or ())
-    options = Options(choices, name, save, script, swept, parallel, once=idempotency_key)
-    code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
-    raise typer.Exit(code)
+    choices = Choices(nodes, image, variables(env or ()), words, cluster, gpus, order, sealed)
+    options = Options(choices, name, save, script, parameters(sweep or ()), parallel, once=idempotency_key)
+    raise typer.Exit(begin(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json))

@@ -32,7 +32,7 @@ async def share(world: World, **document: Any) -> None:
     stored = await world.ports.teams.get()
     teams = Teams.model_validate({"teams": {"vision": VISION, "idle": {"clusters": []}}, **document})
     assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, who: Caller, **members: Any) -> Job:

@@ -25,7 +25,7 @@ QUEUED, ACCEPTED = JobState.QUEUED, JobState.ACCEPTED
 
 async def share(world: World, **teams: dict[str, Any]) -> None:
     assert await world.ports.teams.put(Teams.model_validate({"teams": teams}), "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, name: str, **members: Any) -> Job:
@@ -105,7 +105,7 @@ async def test_the_words_of_a_quota_that_cannot_be_read_are_without_numbers(worl
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.use(teams=Damaged(world.ports.teams))
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
     await world.sweep()
 
@@ -178,7 +178,7 @@ async def test_words_that_cannot_be_said_keep_no_job_waiting(world: World) -> No
     free = await ask(world, "free")
     world.policy(paused=False, max_jobs_per_hour=1)
     world.use(teams=Silent(world.ports.teams))
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
     await world.sweep(3600)
 
