@@ -53,7 +53,7 @@ async def own_door(
         in_memory=True,
         cluster=request.param,
         overrides={
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
         },

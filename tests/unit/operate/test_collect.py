@@ -31,7 +31,7 @@ async def job_of(world: World, data: bytes = b"an archive") -> Job:
 
 async def end(world: World, job: Job) -> None:
     world.engine.set_state(job.target.name if job.target else "", JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 

@@ -1,4 +1,4 @@
-"""Attempts as tasks: added once, swept by lists, ended, forgotten; and the pool that follows them."""
+"""Attempts as tasks: added once, listed at each pass, ended, forgotten; and the pool that follows them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def test_a_batch_job_that_cannot_be_made_decides_what_becomes_of_the_attem
             await batch.submit(order())
 
 
-async def test_a_sweep_is_one_list_for_each_priority_and_reads_no_environment() -> None:
+async def test_a_pass_is_one_list_for_each_priority_and_reads_no_environment() -> None:
     service = Service()
     async with engine(service, NOON, scales=False) as batch:
         orders = [order(f"n-{number}", f"t.{number}") for number in range(3)]
@@ -125,21 +125,21 @@ async def test_a_sweep_is_one_list_for_each_priority_and_reads_no_environment() 
         service.end("n-2", exitCode=3, result="failure")
         before = len(service.calls())
         observed = await batch.status("gpu", [one.target for one in orders])
-        swept = service.account.requests[before:] if service.account else []
+        requests = service.account.requests[before:] if service.account else []
 
     assert {name: one.state for name, one in observed.items()} == {
         "n-0": JobState.QUEUED,
         "n-1": JobState.RUNNING,
         "n-2": JobState.FAILED,
     }
-    lists = [one for one in swept if one.path.endswith("/tasks")]
+    lists = [one for one in requests if one.path.endswith("/tasks")]
     assert [one.path for one in lists] == [f"/jobs/gpu-{level}/tasks" for level in ("low", "normal", "high")]
     assert lists[0].query["$filter"] == (
         "state eq 'active' or state eq 'preparing' or state eq 'running'"
         " or stateTransitionTime ge DateTime'2026-09-07T10:55:00Z'"
     )
     assert "environment" not in lists[0].query["$select"]
-    assert len(swept) == 5, "three lists, the pool, its counts"
+    assert len(requests) == 5, "three lists, the pool, its counts"
 
 
 async def test_what_ended_before_the_lists_begin_is_asked_for_and_what_is_unknown_is_missing() -> None:
