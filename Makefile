@@ -15,7 +15,17 @@ JOBS ?= 2000
 SEEDS ?= 10000
 # Of four workers, two usually wait for another process: two processors are busy. tests/schedule.py says what
 # one worker runs as a whole; the longest of that comes first, and unit tests fill the end.
-PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
+BY_STACKS = --dist loadscope --no-loadscope-reorder
+PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
+# Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
+# a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
+COMPUTING = tests/crash tests/fuzz tests/unit
+# Without TESTS, what is tested of the local stack by itself is for CI, unless something of it differs from `main`.
+CHOSEN = $(if $(filter tests,$(TESTS)),$(shell $(BOOT) -m tests.parts --near main),$(TESTS))
+PLACES = $(filter-out --%,$(CHOSEN))
+IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
+ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
+LEFT_OUT = $(filter --%,$(CHOSEN)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
@@ -29,7 +39,7 @@ CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants hand-mutants fuzz pip-audit lock sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
+.PHONY: help demo up test test-computing test-waiting test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants hand-mutants fuzz pip-audit lock sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,7 +51,15 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
-	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path)) $(TESTS) $(MORE)
+	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -O) test-computing test-waiting
+
+# Those of them that start nothing and wait for nothing.
+test-computing:
+	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
+
+# The others.
+test-waiting:
+	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)

@@ -26,7 +26,7 @@ from pathlib import Path
 from bench import cold, download, idle, latency, listing, passes, throughput
 from bench import spec as documents
 from bench.celery import peer
-from bench.drops import folders
+from bench.drops import code, folders
 from bench.floor import raw_floor, sdk_floor
 from bench.table import markdown, ratios
 from bench.world import ROOT, disk
@@ -97,6 +97,7 @@ def _read(arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, It
     options = parser.parse_args(arguments)
     items = _items(options.jobs, options.rtt, options.idle, options.finished)
     items["download"] = partial(download.download, options.megabytes, options.files)
+    items["code"] = partial(code.code, 1_000)
     items["folders"] = partial(folders.folders, options.dropped)
     chosen = options.only.split(",") if options.only else list(items)
     if unknown := set(chosen) - set(items):

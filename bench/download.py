@@ -105,7 +105,7 @@ async def _written(size: int, files: int) -> AsyncIterator[_Bench]:
         key = {"x-functions-key": stack.running.settings.get("LOCAL_HOST_FUNCTION_KEY", "")}
         async with aiohttp.ClientSession(headers=key) as http:
             service = Service(http, stack.running.host_url)
-            await _make_container(stack.storage)
+            await make_container(stack.storage, _CONTAINER)
             job = await service.submit(_document(size, files).encode())
             while (state := (await service.job(job["id"]))["state"]) not in ENDED:  # noqa: ASYNC110
                 await asyncio.sleep(0.5)
@@ -114,11 +114,12 @@ async def _written(size: int, files: int) -> AsyncIterator[_Bench]:
             yield _Bench(stack, http, job["id"])
 
 
-async def _make_container(storage: str) -> None:
+async def make_container(storage: str, name: str) -> None:
+    """Create a container."""
     from azure.storage.blob.aio import BlobServiceClient
 
     async with BlobServiceClient.from_connection_string(storage) as blobs:
-        await blobs.create_container(_CONTAINER)
+        await blobs.create_container(name)
 
 
 def _document(size: int, files: int) -> str:

@@ -103,6 +103,17 @@ TARGETS = (
         "download callers worker MiB above idle",
         most=64,
     ),
+    Target(
+        "run of 1,000 new files / data put of as many",
+        "code, run of many files, new s",
+        "code, data put of as many s",
+        most=1,
+    ),
+    *(
+        Target(f"{name}: requests of {who}", f"code, {name} {who} requests", most=most)
+        for name in ("run of 1 file", "run of many files, new", "run of many files, known")
+        for who, most in (("client", 4), ("node", 2))
+    ),
     Target("dollars per million jobs, no-op engine", "no-op $/million", most=2.50),
     Target("a document / parsing its text", "document µs", "document json.loads µs"),
 )

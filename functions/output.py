@@ -226,12 +226,19 @@ async def get_code(req: func.HttpRequest) -> Reply[CodeListing]:
     from shared.answers.code import CodeEntry, CodeListing
     from shared.core.view import shown_code
     from shared.operate.code import code_of
+    from shared.snapshots.listing import as_text, is_text
 
     async with LISTINGS.share() as seat:
         await seat.take(1)
         code, listing, place = await code_of(ports(), req.route_params["id"], caller())
     entries = tuple(
-        CodeEntry(name=one.name, bytes=one.size, executable=one.executable or None, link=one.link or None)
+        CodeEntry(
+            name=as_text(one.name),
+            bytes=one.size,
+            executable=one.executable or None,
+            link=as_text(one.link) or None,
+            escaped=not (is_text(one.name) and is_text(one.link)) or None,
+        )
         for one in listing.entries
     )
     members = shown_code(code) or {}

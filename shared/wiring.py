@@ -216,11 +216,11 @@ def _limits(settings: Settings) -> Limits:
 
 
 def _mountable(settings: Settings) -> frozenset[str]:
-    """What jobs may mount with the deployment's key: nothing in which only the app writes."""
+    """What jobs may mount with the deployment's key beside drops: nothing in which only the app writes."""
     named, own = settings.containers("SLIPWAY_MOUNTABLE"), _own_containers(settings)
     if apps := [name for name in named if is_apps_own(name, own)]:
         raise Misconfigured(f"SLIPWAY_MOUNTABLE: {apps[0]} is the app's own, and no job gets a key for it")
-    return frozenset({*named, settings.text("SLIPWAY_DROP_CONTAINER")})
+    return frozenset(named)
 
 
 def _own_containers(settings: Settings) -> frozenset[str]:

@@ -24,6 +24,7 @@ _GROUPS = (
     ("SW06", "The envelope"),
     ("SW07", "Lint"),
     ("SW08", "The document as a whole"),
+    ("SW09", "Code"),
     ("SW1", "Deployments"),
 )
 _HEAD = """# Rules

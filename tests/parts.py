@@ -2,6 +2,7 @@
 
 `python3 -m tests.parts`: their names. `--since COMMIT`: those that what changed since then concerns, as JSON.
 `--tests PART…`: what pytest takes for their tests, by default for those of all parts.
+`--near BRANCH`: the same for `make test`, by what differs from that branch.
 Standard library only, since nothing is installed yet.
 """
 
@@ -69,6 +70,9 @@ TESTS = {
 #: Parts whose tests `make test` runs; the others have commands of their own.
 BY_MAKE_TEST = ("unit", "app", "engines", "local", "guides", "journeys")
 
+#: Of these, what `make test` leaves to CI where nothing of it has changed: it is never deployed.
+SPARED = ("local",)
+
 #: By the beginning of its path, the longest one: what a change concerns; any other path concerns all.
 CONCERNS = {
     "docs/": (*_ALWAYS, "guides"),
@@ -124,7 +128,13 @@ def places_of(parts: Iterable[str]) -> list[str]:
     others = sorted(place for place, part in TESTS.items() if part not in chosen)
     tops = [place for place in places if not any(_is_in(place, top) for top in places)]
     apart = [other for other in others if any(_is_in(other, top) for top in tops)]
-    return [*tops, *(f"--ignore={other}" for other in apart)]
+    return [*tops, *(f"--ignore={one}" for other in apart for one in _ignored(other, places))]
+
+
+def parts_near(paths: Iterable[str] | None) -> list[str]:
+    """The parts that `make test` runs after changes of these files; None: git could not say."""
+    touched = list(_ALL) if paths is None else [part for path in paths for part in concerned([path])]
+    return [part for part in BY_MAKE_TEST if part not in SPARED or part in touched]
 
 
 def changed(since: str) -> list[str]:
@@ -132,6 +142,30 @@ def changed(since: str) -> list[str]:
     argv = ["git", "diff", "--name-only", "--no-renames", "--merge-base", "-z", since, "HEAD"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     return [] if done.returncode else [path for path in done.stdout.split("\0") if path]
+
+
+def uncommitted(since: str) -> list[str] | None:
+    """The files that differ here from where the branch left that one, and new ones; None: git cannot say."""
+    paths: list[str] = []
+    for argv in (
+        ["git", "diff", "--name-only", "--no-renames", "--merge-base", "-z", since],
+        ["git", "ls-files", "--others", "--exclude-standard", "-z"],
+    ):
+        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return None
+        paths += [path for path in done.stdout.split("\0") if path]
+    return paths
+
+
+def _ignored(folder: str, places: Iterable[str]) -> list[str]:
+    """What to ignore of a folder, but for these places: pytest takes nothing in a folder that it ignores."""
+    inner = [place for place in places if _is_in(place, folder)]
+    if not inner:
+        return [folder]
+    children = [f"{folder}/{child.name}" for child in sorted((ROOT / folder).iterdir())]
+    tests = [child for child in children if "/test_" in child or any((ROOT / child).glob("**/test_*.py"))]
+    return [one for child in tests if child not in inner for one in _ignored(child, inner)]
 
 
 def _longest(path: str, table: Iterable[str]) -> str:
@@ -151,6 +185,9 @@ def main(argv: list[str]) -> int:
         "--since", metavar="COMMIT", help="the parts that what changed since then concerns, as JSON"
     )
     which.add_argument("--tests", action="store_true", help="what pytest takes for the tests of the parts")
+    which.add_argument(
+        "--near", metavar="BRANCH", help="the same for `make test`, by what differs from BRANCH"
+    )
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"all of these by default: {', '.join(PARTS)}"
     )
@@ -160,6 +197,8 @@ def main(argv: list[str]) -> int:
     parts = options.parts or list(PARTS)
     if options.since is not None:
         sys.stdout.write(json.dumps(concerned(changed(options.since))) + "\n")
+    elif options.near is not None:
+        sys.stdout.write(" ".join(places_of(parts_near(uncommitted(options.near)))) + "\n")
     else:
         sys.stdout.write(" ".join(places_of(parts) if options.tests else parts) + "\n")
     return 0

@@ -26,6 +26,8 @@ class CodeEntry(Answer):
     executable: bool | None = None
     link: str | None = None
     """What a link leads to."""
+    escaped: bool | None = None
+    """Whether name or link is not UTF-8: a byte that is not is written as `\\xff`, a backslash twice."""
 
 
 class CodeListing(JobCode):

@@ -16,13 +16,12 @@ from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.intake.desk.code import LEAVE_OUT, scope_of, too_large
 from shared.jobspec import Limits, is_digest, read
+from shared.snapshots.pack import THROUGH_APP
 
 log = logging.getLogger(__name__)
 
 #: For how long an upload may take, on a slow line and with a laptop that sleeps in between.
 _UPLOAD = timedelta(hours=2)
-#: The most bytes of an archive that comes through the app, which holds it in memory.
-_THROUGH_APP = 8 << 20
 
 
 class Snapshot(NamedTuple):
@@ -60,8 +59,8 @@ async def store(ports: Ports, sha256: str, data: bytes, who: Caller) -> bool:
 
     Raises Misuse: 413 for a large one, 422 for other bytes; and Unavailable.
     """
-    if len(data) > _THROUGH_APP:
-        text = f"the archive has {len(data):,} bytes, and {_THROUGH_APP:,} may come through the app"
+    if len(data) > THROUGH_APP:
+        text = f"the archive has {len(data):,} bytes, and {THROUGH_APP:,} may come through the app"
         remedy = "send it to the address that POST /api/snapshots answers, or leave large files out"
         raise Misuse(text, status=413, remedy=remedy)
     if not is_digest(sha256):

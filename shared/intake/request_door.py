@@ -16,6 +16,8 @@ from shared.intake.accept import Accepted, record
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import Draft, draft_of
 from shared.intake.desk.prepare import Prepared
+from shared.intake.drops.explained import with_its_document
+from shared.intake.drops.freeze import foreseen_alone
 from shared.intake.drops.named_folder import freeze_folder, with_folder
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
@@ -119,6 +121,8 @@ async def request_explained(
         drop=drop,
         script=script or None,
     )
+    if drop is not None:
+        candidate = foreseen_alone(ports, await with_its_document(ports, candidate))
     draft = await _draft(ports, candidate)
     if request.envelope.sweep is not None:
         return await explain_sweep(ports, draft, keyed=key is not None)

@@ -223,8 +223,8 @@ async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     defaults = ports.policy.completion
     mountable = ports.policy.limits.mountable
-    if mountable is not None and job.team:
-        mountable |= await containers_of(ports, job.team)
+    if mountable is not None:
+        mountable |= await containers_of(ports, job.team) if job.team else {ports.policy.drop_container}
     keys, drops = ports.account_keys, defaults.drop_container
     return with_ours(with_credentials(opened, keys, defaults.storage_suffix, mountable, drops), job)
 

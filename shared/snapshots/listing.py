@@ -21,6 +21,8 @@ _BLOCK, _CHUNK = 512, 1 << 16
 #: The most bytes of a name that stands in an entry of its own, and of such entries before a member.
 _LONG, _HEADS = 1 << 16, 4
 _DIGITS = 30
+#: What becomes of bytes that are not UTF-8.
+_OTHERS = "surrogateescape"
 _GZIP = b"\x1f\x8b"
 _FILES, _LINK, _FOLDER = b"0\0", b"2", b"5"
 #: What GNU tar and POSIX write before a member whose name is long.
@@ -32,7 +34,10 @@ class Unreadable(Exception):
 
 
 class Entry(NamedTuple):
-    """A member: the name of a folder ends with a slash, and `link` is what a link leads to."""
+    """A member: the name of a folder ends with a slash, and `link` is what a link leads to.
+
+    Bytes that are not UTF-8 are in them as `surrogateescape` has them, so that no two names become one.
+    """
 
     name: str
     size: int = 0
@@ -166,7 +171,7 @@ def _member(header: bytes, size: int, kind: bytes, long: dict[str, str]) -> Entr
     if header[257:263] == b"ustar\0" and (above := _text(header[345:500])):
         name = f"{above}/{name}"
     name, link = long.get("path", name), long.get("linkpath", link)
-    if max(len(name.encode()), len(link.encode())) > NAME:
+    if max(len(one.encode("utf-8", _OTHERS)) for one in (name, link)) > NAME:
         _refuse("a name in it is too long")
     if kind == _FOLDER:
         return Entry(f"{name.rstrip('/')}/")
@@ -189,7 +194,7 @@ def _records(text: bytes) -> dict[str, str]:
             _refuse("a header in it is broken")
         name, _, value = text[len(length) + 1 : end - 1].partition(b"=")
         if name in (b"path", b"linkpath", b"size"):
-            records[name.decode()] = value.decode("utf-8", "replace")
+            records[name.decode()] = value.decode("utf-8", _OTHERS)
         text = text[end:]
     return records
 
@@ -212,7 +217,19 @@ def _number(field: bytes) -> int:
 
 
 def _text(field: bytes) -> str:
-    return field.partition(b"\0")[0].decode("utf-8", "replace")
+    return field.partition(b"\0")[0].decode("utf-8", _OTHERS)
+
+
+def is_text(name: str) -> bool:
+    """Whether a name is UTF-8."""
+    return name.encode("utf-8", _OTHERS) == name.encode("utf-8", "replace")
+
+
+def as_text(name: str) -> str:
+    """The name as text: of one that is not UTF-8, other bytes are `\\xff`, and a backslash is doubled."""
+    if is_text(name):
+        return name
+    return name.replace("\\", "\\\\").encode("utf-8", _OTHERS).decode("utf-8", "backslashreplace")
 
 
 def _begin(data: Iterator[bytes], size: int) -> bytes:

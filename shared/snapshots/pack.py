@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import tarfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from io import BytesIO
 from typing import BinaryIO, NamedTuple, cast
 
 MIB = 1 << 20
@@ -158,3 +159,21 @@ def shrinks(samples: Iterable[tuple[int, bytes]]) -> bool:
         before += size
         after += size * len(zlib.compress(begin, 1)) / len(begin) if begin else 0
     return after <= _WORTHWHILE * before or before < MIB
+
+
+class Archive(NamedTuple):
+    """A whole archive, and what it is."""
+
+    data: bytes
+    packed: Packed
+
+
+def packed_whole(contents: Mapping[str, bytes]) -> Archive:
+    """The archive of files in memory, in their order, each of which may be executed."""
+    largest = sorted(contents.values(), key=len, reverse=True)[:SAMPLES]
+    out = BytesIO()
+    packer = Packer(out, compress=shrinks((len(data), data[:SAMPLE]) for data in largest))
+    for name, data in contents.items():
+        packer.file(name, BytesIO(data), len(data), executable=True)
+    packed = packer.finish()
+    return Archive(out.getvalue(), packed)

@@ -19,6 +19,7 @@ class CodeEntry(TypedDict):
     bytes: int
     executable: NotRequired[bool]
     link: NotRequired[str]
+    escaped: NotRequired[bool]
 
 class CodeListing(JobCode):
     entries: list[CodeEntry]

@@ -5,9 +5,8 @@ So it works where a loop runs already, as in a notebook.
 
 import asyncio
 import inspect
-import os
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from functools import cache, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -19,6 +18,7 @@ from slipway.library.sweep import AsyncSweep
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 
 
 @cache
@@ -48,18 +48,27 @@ def _blocking(
     return wait_for
 
 
-def _giving_job(
-    method: Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, AsyncJob]],
-) -> Callable[Concatenate["Client", _P], "Job"]:
-    @wraps(method)
-    def wait_for(self: "Client", /, *arguments: _P.args, **options: _P.kwargs) -> Job:
-        return Job(_wait_for(method(self._client, *arguments, **options)))
+def _giving(
+    own: Callable[[_T], _R],
+) -> Callable[
+    [Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _T]]], Callable[Concatenate["Client", _P], _R]
+]:
+    """A method of the client that gives one of these classes."""
 
-    # What help() and notebooks show: this method's own result.
-    signature = inspect.signature(method).replace(return_annotation=Job)
-    vars(wait_for)["__signature__"] = signature
-    wait_for.__annotations__ = {**method.__annotations__, "return": Job}
-    return wait_for
+    def blocking(
+        method: Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _T]],
+    ) -> Callable[Concatenate["Client", _P], _R]:
+        @wraps(method)
+        def wait_for(self: "Client", /, *arguments: _P.args, **options: _P.kwargs) -> _R:
+            return own(_wait_for(method(self._client, *arguments, **options)))
+
+        # What help() and notebooks show: this method's own result.
+        signature = inspect.signature(method).replace(return_annotation=own)
+        vars(wait_for)["__signature__"] = signature
+        wait_for.__annotations__ = {**method.__annotations__, "return": own}
+        return wait_for
+
+    return blocking
 
 
 class Job:
@@ -134,27 +143,11 @@ class Client:
     def __init__(self, url: str = "", key: str = "") -> None:
         self._client = AsyncClient(url, key)
 
-    run = _giving_job(AsyncClient.run)
-    submit = _giving_job(AsyncClient.submit)
-    job = _giving_job(AsyncClient.job)
-
-    def submit_sweep(
-        self,
-        document: Mapping[str, Any],
-        *,
-        code: str | os.PathLike[str] | None = None,
-        idempotency_key: str = "",
-    ) -> Sweep:
-        """Submit a message with a sweep; the sweep that it made or, by the same key, joined.
-
-        `code` is a folder, in a copy of which each job runs.
-        """
-        how = self._client.submit_sweep(document, code=code, idempotency_key=idempotency_key)
-        return Sweep(_wait_for(how))
-
-    def sweep(self, sweep: str) -> Sweep:
-        """A sweep by its id, the beginning of it, its name (then the latest), or `last`."""
-        return Sweep(_wait_for(self._client.sweep(sweep)))
+    run = _giving(Job)(AsyncClient.run)
+    submit = _giving(Job)(AsyncClient.submit)
+    job = _giving(Job)(AsyncClient.job)
+    submit_sweep = _giving(Sweep)(AsyncClient.submit_sweep)
+    sweep = _giving(Sweep)(AsyncClient.sweep)
 
     def jobs(self, *, limit: int = 50, **conditions: str) -> list[Job]:
         """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""

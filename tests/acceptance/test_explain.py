@@ -91,9 +91,9 @@ async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_pa
 
     first, second = json.loads(offline), json.loads(request)
     of_folder, of_document = (one["request"]["body"]["properties"].keys() for one in (first, second))
-    # The deployment sees one document, not its folder: the archive is explained where the folder is.
-    assert of_folder - of_document == {"secrets", "jobPreparation"}
-    assert of_document - of_folder == {"mountVolumes"}
+    # The deployment sees one document, not its folder, and knows that the folder would be frozen.
+    assert of_folder == of_document
+    assert "mountVolumes" not in of_document
     assert (first["cluster"]["note"], second["cluster"]["maximum"]) == ("was not queried", 2)
     for name in ("train.sh", "job.json"):
         await door.drop(f"{folder.name}/{name}", (folder / name).read_bytes())

@@ -483,14 +483,14 @@ async def test_each_attempt_runs_the_accepted_code_in_its_own_copy_on_each_node(
     assert printed.data.decode() == PRINTED
 
 
-@pytest.mark.parametrize("of", ["foreign", "ours"])
+@pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
-    rig: Rig, code: CodeStorage, tmp_path: Path, of: str
+    rig: Rig, code: CodeStorage, tmp_path: Path, whose: str
 ) -> None:
     rig.needs_code()
     folder = prepare(tmp_path / "hostile")
     names = {name: value for name, value in FOREIGN.items() if name not in ("BASH_ENV", "LD_LIBRARY_PATH")}
-    if of == "ours":
+    if whose == "ours":
         # Batch AI itself follows the others.
         own = ("AZ_BATCHAI_JOB_TEMP", "AZ_BATCHAI_JOB_MOUNT_ROOT")
         names = {name: ours()[name] for name in own} if _is_batch_ai(rig) else ours()
@@ -505,7 +505,7 @@ async def test_what_the_job_chose_reaches_its_own_processes_alone(
 
     assert end.state is JobState.SUCCEEDED, end
     printed = await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 1000)
-    assert (printed.data.decode() == f"{folder}/bin\n") is (of == "foreign")
+    assert (printed.data.decode() == f"{folder}/bin\n") is (whose == "foreign")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.crash.chaos import Fault
 from tests.crash.drops.drop_stories import drop_by_chance
 from tests.crash.harness import Run
 from tests.crash.stories import HOOK, message, notices
-from tests.crash.team_stories import share
+from tests.crash.teams.team_stories import share
 from tests.unit.world import job_json
 
 _BLOCK = 100

@@ -52,6 +52,9 @@ from tests.crash.stories import (
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 _COUNT = itertools.count()
 

@@ -17,6 +17,9 @@ from tests.crash.chaos import Fault
 from tests.crash.simulate import simulate
 from tests.crash.stories import ONE_KEY, ONE_KEY_LATER, SWEPT, SWEPT_TWICE, Story, play
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 

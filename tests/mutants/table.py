@@ -109,6 +109,8 @@ CHANGES = (
     ),
     Change("shared/engines/proofs.py", "return {UNPROVEN: True}", "return {}"),
     Change("shared/engines/launch/plan.py", "one.reason, *order.keys.get(token, ())]", "one.reason]"),
+    Change("shared/engines/batch/engine.py", "Records(cluster, proofs)", "Records(cluster)"),
+    Change("shared/engines/batch/attempts.py", "self._records.proofs.with_keys(order)", "order"),
     Change(
         "local/azurebatch/run/schedule.py",
         "if len(fitting) >= task.instances:",
@@ -196,7 +198,7 @@ CHANGES = (
     ),
     Change("shared/engines/node/spread.py", "if len(agents) < count:", "if len(agents) <= count:"),
     Change("shared/engines/slurm/ended/leftovers.py", ">= _JOBS", "> _JOBS"),
-    Change("shared/engines/slurm/job/check.py", "if len(json.dumps(properties)) > _LARGEST:", "if False:"),
+    Change("shared/engines/launch/size.py", "if size > _LARGEST:", "if False:"),
     Change(
         "shared/engines/slurm/job/chosen.py",
         "mebibytes(memory) > listing.memory",

@@ -29,6 +29,8 @@ export type CodeEntry = {
   executable?: boolean;
   /** What a link leads to. */
   link?: string;
+  /** Whether name or link is not UTF-8: a byte that is not is written as `\xff`, a backslash twice. */
+  escaped?: boolean;
 };
 
 /** The code of a job, and what is in it. */

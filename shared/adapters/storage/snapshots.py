@@ -33,6 +33,7 @@ class BlobSnapshots:
     ) -> None:
         self._account, self._connection, self._container = account, connection, container
         self._clock, self._key = clock, SigningKey(account, connection, LONGEST, clock)
+        self._is_made = False
 
     @property
     def longest(self) -> timedelta | None:
@@ -47,10 +48,13 @@ class BlobSnapshots:
     async def upload_address(self, blob: str, until: datetime) -> str:
         """The right to create, without that to write, takes one PUT of a blob that is not there yet.
 
-        The container is made first: an upload to a missing one fails, and its sender cannot make it.
+        Once in a process the container is made first: an upload to a missing one fails, and its sender cannot
+        make it.
         """
-        async with storage_errors():
-            await make_container(self._account, self._container)
+        if not self._is_made:
+            async with storage_errors():
+                await make_container(self._account, self._container)
+            self._is_made = True
         return await self._address(blob, until, create_blob)
 
     async def read_address(self, blob: str, until: datetime) -> str:

@@ -45,7 +45,7 @@ bring() (
     [ -z "$said" ] || printf '%s\n' "$said" >&2
     return "$code"
   fi
-  for name in curl tar sha256sum head wc; do
+  for name in curl tar sha256sum head wc readlink; do
     command -v "$name" >/dev/null && continue
     echo "the image needs python3, or curl, tar and sha256sum: there is no $name" >&2
     return {failed}
@@ -66,9 +66,9 @@ bring() (
     *) return {failed} ;;
   esac
   [ "$(sha256sum <"$archive")" = "{sha256}  -" ] || return {different}
-  is_harmless || return {hostile}
+  is_harmless || {{ rm -rf "$archive.top"; return {hostile}; }}
   mkdir -p "${place}" && tar -xmof "$archive" -C "${place}" || return {hostile}
-  rm -f "$archive" "$archive".*
+  rm -rf "$archive" "$archive".*
 )
 is_over() {{
   local line until=${{{address}#*[?&]se=}} now
@@ -80,18 +80,45 @@ is_over() {{
   [[ ! $now < $until ]]
 }}
 is_harmless() {{
-  local line count=0 size
+  local kind name count=0 size
+  local -A links=()
   tar -tvf "$archive" >"$archive.kinds" && tar -tf "$archive" >"$archive.names" || return 1
-  while read -r line; do
+  exec 3<"$archive.kinds" 4<"$archive.names"
+  while IFS= read -r kind <&3; do
+    IFS= read -r name <&4 || return 1
     count=$((count + 1))
-    case $line in [-dl]*) ;; *) return 1 ;; esac
-  done <"$archive.kinds"
+    case $kind in [-dl]*) ;; *) return 1 ;; esac
+    case /$name/ in //* | */../*) return 1 ;; esac
+    plain
+    [[ $kind != l* ]] || links["/$name"]=1
+  done
   [ "$count" -le {entries} ] || return 1
-  while read -r line; do
-    case /$line/ in //* | */../*) return 1 ;; esac
+  while IFS= read -r name; do
+    plain
+    while [[ $name == */* ]]; do
+      name=${{name%/*}}
+      [ -z "${{links["/$name"]+is}}" ] || return 1
+    done
   done <"$archive.names"
   size=$(tar -xOf "$archive" 2>/dev/null | head -c $(({most} + 1)) | wc -c)
-  [ "$size" -le {most} ]
+  [ "$size" -le {most} ] && {{ [ "${{#links[@]}}" = 0 ] || stays_inside; }}
+}}
+plain() {{
+  local twice=// dot=/./
+  while [[ $name == *"$twice"* ]]; do name=${{name//"$twice"//}}; done
+  while [[ $name == *"$dot"* ]]; do name=${{name//"$dot"//}}; done
+  name=${{name#./}}
+}}
+stays_inside() {{
+  local path top=$archive.top
+  mkdir "$top" && tar -xmof "$archive" -C "$top" || return 1
+  top=$(cd -P "$top" && pwd)
+  shopt -s globstar dotglob nullglob
+  for path in "$top"/**; do
+    [ ! -L "$path" ] || case $(readlink "$path")/ in /*) return 1 ;; esac
+    [ ! -L "$path" ] || case $(readlink -f "$path")/ in "$top"/*) ;; *) return 1 ;; esac
+  done
+  rm -rf "$top"
 }}
 bring
 code=$?

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from shared.core.engine import Earlier, Order
+from shared.core.errors import Rejected
 from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
-from shared.engines.launch.toolkits import main_steps
+from shared.engines.launch.toolkits import common_variables, main_steps
 from shared.engines.launch.variables import inputs, outputs, own, secrets, system
 from shared.jobspec import wall_clock
 
@@ -30,6 +31,9 @@ _STORES = ("files", "proof", "store", "blobs")
 _FILES = (*_STORES, "private", "ends", "processes", "turns", "claim", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
+#: The most bytes of a plan as it is written; of a longer one, which is packed, as many as Linux allows to the
+#: value of a variable: 128 KiB with its name, a sign and an end.
+_PLAIN, _LARGEST = 64 << 10, (128 << 10) - len(f"{PLAN}=") - 1
 
 
 @cache
@@ -111,6 +115,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "system": _pairs(system(site)),
         "inputs": _pairs(inputs(properties)),
         "outputs": [list(output) for output in outputs(site, properties)],
+        "common": _pairs(common_variables(steps, properties)),
         "job": _pairs(own(properties)),
         "secrets": secrets(properties),
         "setup": [steps.setup(), *steps.keeping("make")],
@@ -139,14 +144,27 @@ def _uploads(site: Site, steps: Steps) -> dict[str, Any]:
 def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
     """The environment in which the scheduler has to start the program.
 
-    Nothing else may hold secret values.
+    Nothing else may hold secret values. Raises Rejected if the job is too large: `fits` said so.
     """
+    text = _packed(plan(site, order))
+    if len(text) > _LARGEST:
+        raise Rejected("the plan of the job does not fit into a variable of the program on the nodes")
     return {
         "PATH": site.path,
         "LANG": "C.UTF-8",
-        PLAN: json.dumps(plan(site, order), separators=(",", ":")),
+        PLAN: text,
         SUBMISSION: submission,
     }
+
+
+def fits(site: Site, order: Order) -> bool:
+    """Whether the program can be started with the plan."""
+    return len(_packed(plan(site, order))) <= _LARGEST
+
+
+def _packed(content: dict[str, Any]) -> str:
+    text = json.dumps(content, separators=(",", ":"))
+    return text if len(text) <= _PLAIN else base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def seconds(properties: Mapping[str, Any], longest: timedelta | None = None) -> int:

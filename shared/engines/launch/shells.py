@@ -22,12 +22,13 @@ _BECOME = (
 #: The job's own command, in its working directory.
 ONE = f'cd "$SLIPWAY_WORK" || exit; {_BECOME}'
 
+_INDEX = "AZ_BATCHAI_TASK_INDEX"
 #: One of several processes, with a number and files of its own.
 RANKED = (
     'cd "$SLIPWAY_WORK" || exit; export AZ_BATCHAI_TASK_INDEX="$%s"; '
     'exec >>"$AZ_BATCHAI_STDOUTERR_DIR/stdout-$AZ_BATCHAI_TASK_INDEX.txt" '
     '2>>"$AZ_BATCHAI_STDOUTERR_DIR/stderr-$AZ_BATCHAI_TASK_INDEX.txt"; '
-    f"unset SLIPWAY_OWN_AZ_BATCHAI_TASK_INDEX; {_BECOME}"
+    f"unset SLIPWAY_OWN_{_INDEX}; {_BECOME}"
 )
 
 #: The job preparation on one of several nodes, named by the scheduler's variable.

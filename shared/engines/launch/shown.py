@@ -41,6 +41,8 @@ def _entries(site: Site, order: Order) -> Iterator[tuple[str, str, str]]:
         yield name, text, "engine"
     for name, _, prefix, rest in plan["outputs"]:
         yield name, f"{prefix.rstrip('/')}/{rest}", "engine"
+    for name, text in plan["common"]:
+        yield name, text, "engine"
     for name, text in plan["job"]:
         yield name, text, source_of(name, text)
     for step in plan["main"][:1]:

@@ -139,8 +139,8 @@ class Steps:
 
     def command(self, words: tuple[str, ...], arguments: str | None) -> str:
         """Shell text of a command. Its arguments are shell text already, by the job's author."""
-        known = (*self.names, *self.chosen)
-        return " ".join([*(quote(word, known) for word in words), arguments or ""]).rstrip()
+        names = (*self.names, *self.chosen)
+        return " ".join([*(quote(word, names) for word in words), arguments or ""]).rstrip()
 
     def node_of(self, index: int, count: int) -> int:
         """The node of a process: the nodes are filled in blocks, from the first one on."""

@@ -11,6 +11,8 @@ from shared.engines.launch.steps import Step, Steps
 
 Block = Mapping[str, Any]
 _FIRST_PORT = 2222
+#: The variable with the addresses of all processes of TensorFlow.
+_CLUSTER = "SLIPWAY_TF_CLUSTER"
 
 
 def main_steps(steps: Steps, properties: Mapping[str, Any]) -> list[Step]:
@@ -85,8 +87,6 @@ class _Task:
 def _tensorflow(steps: Steps, block: Block) -> list[Step]:
     """Parameter servers and workers that know each other's addresses; worker 0 is the master."""
     tasks = _tasks(steps, block)
-    servers = [task.address for task in tasks if task.role == "ps"]
-    workers = [task.address for task in tasks if task.role == "wk"]
     processes = []
     for task in tasks:
         arguments = "workerCommandLineArgs"
@@ -96,14 +96,31 @@ def _tensorflow(steps: Steps, block: Block) -> list[Step]:
             arguments = "masterCommandLineArgs"
         more = {
             "AZ_BATCHAI_TASK_INDEX": str(task.index),
-            "TF_CONFIG": json.dumps(_config(task, servers, workers)),
+            "TF_CONFIG": _config(task, is_one_of_many=len(tasks) > 1),
         }
-        if len(tasks) > 1:
-            more |= {"AZ_BATCHAI_PS_HOSTS": ",".join(servers), "AZ_BATCHAI_WORKER_HOSTS": ",".join(workers)}
         name, command = f"{task.role}-{task.index}", steps.script(block, arguments)
         # A parameter server waits forever; the job ends when its workers do.
         processes.append(steps.single(command, task.node, name, more, service=task.role == "ps"))
     return processes
+
+
+def common_variables(steps: Steps, properties: Mapping[str, Any]) -> dict[str, str]:
+    """Variables of all processes of a job of TensorFlow: in a plan of many they would stand many times."""
+    if not properties.get("tensorFlowSettings"):
+        return {}
+    tasks = _tasks(steps, properties["tensorFlowSettings"])
+    servers, workers = ([task.address for task in tasks if task.role == role] for role in ("ps", "wk"))
+    cluster: dict[str, list[str]] = {}
+    if len(tasks) > 1:
+        cluster = {"chief": workers[:1]}
+        if len(workers) > 1:
+            cluster["worker"] = workers[1:]
+        if servers:
+            cluster["ps"] = servers
+    variables = {_CLUSTER: json.dumps(cluster)}
+    if len(tasks) > 1:
+        variables |= {"AZ_BATCHAI_PS_HOSTS": ",".join(servers), "AZ_BATCHAI_WORKER_HOSTS": ",".join(workers)}
+    return variables
 
 
 def _tasks(steps: Steps, block: Block) -> list[_Task]:
@@ -122,26 +139,18 @@ def _tasks(steps: Steps, block: Block) -> list[_Task]:
     return tasks
 
 
-def _config(task: _Task, servers: list[str], workers: list[str]) -> dict[str, Any]:
+def _config(task: _Task, *, is_one_of_many: bool) -> str:
     """The variable TF_CONFIG.
 
     The service called worker 0 a worker, so that estimators never found their chief.
     """
-    cluster: dict[str, list[str]] = {}
     kind, index = "worker", task.index
-    if servers or len(workers) > 1:
-        cluster = {"chief": workers[:1]}
-        if len(workers) > 1:
-            cluster["worker"] = workers[1:]
-        if servers:
-            cluster["ps"] = servers
-        if task.role == "ps":
-            kind = "ps"
-        elif task.index == 0:
-            kind = "chief"
-        else:
-            index -= 1
-    return {"cluster": cluster, "task": {"type": kind, "index": index}, "environment": "cloud"}
+    if task.role == "ps":
+        kind = "ps"
+    elif is_one_of_many:
+        kind, index = ("chief", index) if index == 0 else (kind, index - 1)
+    own = json.dumps({"type": kind, "index": index})
+    return f'{{"cluster": ${_CLUSTER}, "task": {own}, "environment": "cloud"}}'
 
 
 TOOLKITS: Mapping[str, Callable[[Steps, Block], list[Step]]] = {

@@ -124,11 +124,21 @@ def _fetched(order: Dict[str, Any], file: BinaryIO, digest: Any) -> Answer:
 
 
 def _from_directory(path: str, copy: Callable[[Callable[[int], bytes]], int]) -> Answer:
+    """Copy a file of the directory that the cluster's `mounts` names for the container of code.
+
+    If nothing is there at all, it is not mounted on this node, and no code was deleted.
+    """
+    directory = Path(path).parent.parent
     try:
         with Path(path).open("rb") as source:
             copy(source.read)
     except FileNotFoundError:
-        return Answer(404)
+        with suppress(OSError):
+            if any(directory.iterdir()):
+                return Answer(404)
+        raise NoCode(FAILED, f"the container of code is not mounted at {directory}") from None
+    except OSError as error:
+        raise NoCode(FAILED, f"its code could not be read from {directory}: {error.strerror}") from None
     return Answer(200)
 
 

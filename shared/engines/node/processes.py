@@ -1,10 +1,13 @@
 """The processes of a run, side by side: started, watched, and ended together."""
 
+import base64
+import json
 import os
 import re
 import signal
 import subprocess
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple
@@ -35,6 +38,19 @@ class Failed(Exception):
 def words(argv: List[str], env: Dict[str, str]) -> List[str]:
     """A command of the plan, with {NAME} replaced; $NAME is left for the shell."""
     return [_PLACE.sub(lambda match: env.get(match.group(1), match.group(0)), word) for word in argv]
+
+
+def plan_of(text: str) -> Dict[str, Any]:
+    """The plan as the program gets it: as it is, or packed where it is long."""
+    if not text.startswith("{"):
+        text = zlib.decompress(base64.b64decode(text)).decode()
+    return dict(json.loads(text))
+
+
+def define(pairs: List[List[str]], env: Dict[str, str]) -> None:
+    """Set variables in their order, as each may use those before it."""
+    for name, text in pairs:
+        env[name] = expand(text, env)
 
 
 def chosen(plan: Dict[str, Any], env: Dict[str, str]) -> Dict[str, str]:

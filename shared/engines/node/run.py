@@ -22,7 +22,7 @@ from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_RE
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.mounting import bring_code, mount, why_not_ready
 from shared.engines.node.private import close_output, take
-from shared.engines.node.processes import Failed, chosen, printed, run_all, words
+from shared.engines.node.processes import Failed, chosen, define, plan_of, printed, run_all, words
 from shared.engines.node.uploads import bring, only_here
 
 #: The exit code of a killed process, also if a shell or a launcher reports it; and the usual cause.
@@ -120,13 +120,11 @@ class Run:
     def _make_environment(self) -> None:
         """Set the variables in order, as each may use those before it, and make the directories."""
         env = self._env
-        for name, text in self._plan["system"]:
-            env[name] = expand(text, env)
+        define(self._plan["system"], env)
         env["SLIPWAY_TEMP"] = env["AZ_BATCHAI_JOB_TEMP"]
         env["SLIPWAY_UNTIL"], env["SLIPWAY_OVER"] = str(int(self._until)), str(int(time.time() - ENDED_AFTER))
         env["SLIPWAY_WORK"] = env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
-        for name, text in self._plan["inputs"]:
-            env[name] = expand(text, env)
+        define(self._plan["inputs"], env)
         self._links = mount(self._plan, env, self._check_outside)
         for name, identity, prefix, rest in self._plan["outputs"]:
             path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
@@ -140,6 +138,7 @@ class Run:
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
+        define(self._plan["common"], env)
         env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to, _ in self._links)
         self._own = chosen(self._plan, env)
 
@@ -228,7 +227,7 @@ def main() -> int:
     """Run the plan; the exit code is the job's, or one of those above."""
     close_output()
     private = take(("SLIPWAY_PLAN", "SLIPWAY_SUBMISSION", "SLIPWAY_AGENTS"))
-    plan, submission = json.loads(private.pop("SLIPWAY_PLAN")), private.pop("SLIPWAY_SUBMISSION", "")
+    plan, submission = plan_of(private.pop("SLIPWAY_PLAN")), private.pop("SLIPWAY_SUBMISSION", "")
     os.environ.update(private)  # for the step alone that finds the nodes: see `hidden`
     claim = Claim(store_of(plan["records"], plan["proof"]), plan["token"], submission)
     try:

@@ -110,11 +110,18 @@ def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:
     return (refused("SW113", pointer, message, remedy),)
 
 
-def limits_of(limits: Limits, request: Request) -> Limits:
-    """The limits of a request: its team may mount what is the team's own as well."""
-    if limits.mountable is None or not request.share.containers:
+def limits_of(policy: Policy, request: Request, *, brings_folder: bool) -> Limits:
+    """The limits of a request: its team may mount what is the team's own, and no other team's drops.
+
+    `brings_folder`: whether it is a drop whose folder takes the place of the mount.
+    """
+    limits, share = policy.limits, request.share
+    if limits.mountable is None:
         return limits
-    return replace(limits, mountable=limits.mountable | request.share.containers)
+    mountable = limits.mountable | (share.containers if share.team else {policy.drop_container})
+    if brings_folder:
+        return replace(limits, mountable=mountable | {policy.drop_container})
+    return replace(limits, mountable=mountable, teams_drops=policy.drop_container if share.team else "")
 
 
 def not_allotted(engines: Engines, request: Request, cluster: Cluster) -> tuple[Problem, ...]:

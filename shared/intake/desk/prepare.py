@@ -1,7 +1,6 @@
-"""From a request to a record: complete, then validate, then check against the cluster.
+"""From a request to a record: complete, then validate, then check against the cluster. All problems together.
 
-Pure, except for the ports that it calls (`engines.check`, `seal`), which do no I/O either. All problems are
-reported together.
+Pure, except for the ports that it calls (`engines.check`, `seal`), which do no I/O either.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from shared.jobspec import (
     complete,
     has_errors,
     masked,
+    mounts_drops,
     redact,
     seal_secrets,
     shaped,
@@ -170,6 +170,7 @@ def _checked(
     defaults = ports.policy.completion
     if folder is None:
         defaults = replace(defaults, drop_container=None)
+    brings_folder = folder is not None and not mounts_drops(document, defaults)
     cluster_name = request.envelope.cluster
     completed, notes = complete(document, defaults, script=script, folder=folder, cluster=cluster_name)
     cluster, code = cluster_of(ports, completed), request.code or request.envelope.code
@@ -181,7 +182,7 @@ def _checked(
         clusters={name: one.id for name, one in ports.engines.clusters.items()},
         accounts=ports.account_keys.keys() or None,
         storage_suffix=defaults.storage_suffix,
-        limits=limits_of(ports.policy.limits, request),
+        limits=limits_of(ports.policy, request, brings_folder=brings_folder),
         code_at=code.at if code and folder is None else None,  # that of a drop replaces its mount
     )
     if spec := spec or shaped(completed, problems):

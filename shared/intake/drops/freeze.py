@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from io import BytesIO
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,9 +22,10 @@ from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import EVER, Whole, contents_of
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.intake.drops.left_out import left_out
+from shared.intake.drops.needed_scripts import names_in
 from shared.intake.drops.plan import Plan
 from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
-from shared.snapshots.pack import SAMPLE, SAMPLES, Packed, Packer, order, shrinks
+from shared.snapshots.pack import order, packed_whole
 
 #: The most files of a drop, each of which costs a request, and their bytes.
 MOST_FILES, MOST_BYTES = 500, 64 << 20
@@ -159,7 +159,7 @@ async def stored(
     read_files = [data for data in await each(names, read) if data is not None]
     if len(read_files) < len(names):
         return None
-    archive = await asyncio.to_thread(_packed, dict(zip(names, read_files, strict=True)))
+    archive = await asyncio.to_thread(packed_whole, dict(zip(names, read_files, strict=True)))
     code = code.model_copy(update=archive.packed._asdict())
     await ports.snapshots.put(code.blob, archive.data)
     return code
@@ -174,31 +174,29 @@ def refusal_of(place: str, files: Mapping[str, Blob], *, cut: bool) -> Problem |
     return None
 
 
+def foreseen_alone(ports: Ports, candidate: Candidate) -> Candidate:
+    """The candidate of a document that is about to be dropped, with the place of its code. Pure.
+
+    Its folder is not listed, and need not be there yet.
+    """
+    request, folder = candidate.request, candidate.folder or ""
+    if not request.readable or is_live(ports, request.document):
+        return candidate
+    names = names_in(ports, request.document, f"{folder}/").needed
+    elsewhere = any(not name.startswith(f"{folder}/") for name in names)
+    at = DROP_MOUNT if elsewhere else f"{DROP_MOUNT}/{folder}"
+    return _with_code(candidate, Code(scope=SCOPE, sha256="", bytes=0, at=at, origin="drop"))
+
+
 def is_live(ports: Ports, document: JsonObject | None) -> bool:
     """Whether there is nothing to freeze: no job, or one that mounts what it runs itself."""
     return document is None or mounts_drops(document, ports.policy.completion)
 
 
-class _Archive(NamedTuple):
-    data: bytes
-    packed: Packed
-
-
-def _packed(contents: Mapping[str, bytes]) -> _Archive:
-    """Each file may be executed, as it may be where the container is mounted."""
-    largest = sorted(contents.values(), key=len, reverse=True)[:SAMPLES]
-    out = BytesIO()
-    packer = Packer(out, compress=shrinks((len(data), data[:SAMPLE]) for data in largest))
-    for name, data in contents.items():
-        packer.file(name, BytesIO(data), len(data), executable=True)
-    packed = packer.finish()
-    return _Archive(out.getvalue(), packed)
-
-
 #: What to do about a folder that is too large for a drop.
 _WAYS_OUT = (
     "send the folder by `slipway run`, put data into a container that jobs mount (`slipway data put`), "
-    "or mount the container of drops in the job file"
+    "or, where jobs have no teams, mount the container of drops in the job file"
 )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
-from shared.core.ports import Blob, Ports
+from shared.core.ports import IN_ARCHIVE, Blob, Ports
 from shared.intake.drops.needed_scripts import exact, named_alike
 from shared.jobspec import Limits, Source, is_met_by, is_pattern, quote, read_envelope, read_through
 
@@ -17,6 +17,9 @@ _REMEMBERED = 3600.0
 _PAGES = 5
 #: Levels above a file in which a folder may wait for it.
 _LEVELS = 9
+#: Folders with a file for one pattern that are looked up at most, about.
+_FOLDERS = 100
+_JOB_FILE = "job.json"
 
 
 class Needs(NamedTuple):
@@ -32,7 +35,7 @@ async def what_it_needs(ports: Ports, folder: str, envelope: Blob, blobs: Sequen
     Costs a request for each version of the `slipway.json`, and some for each entry of a level below.
     """
     needs, around = await _needs_of(ports, envelope)
-    names = [blob.name[len(folder) :] for blob in blobs]
+    names = [blob.name[len(folder) :] for blob in blobs if not blob.archived]
     absent = [
         need
         for need in needs
@@ -42,9 +45,19 @@ async def what_it_needs(ports: Ports, folder: str, envelope: Blob, blobs: Sequen
         ports.memo.put(_awaited(folder), ports.clock(), {"needs": tuple(absent)})
     if not absent:
         return Needs("", around)
-    hint = "" if is_pattern(absent[0]) else await named_alike(ports.drops, folder + absent[0], folder, blobs)
+    hint = "" if is_pattern(absent[0]) else await _hint(ports, folder, absent[0], blobs)
     phrases = [f"a file that matches {quote(n)}" if is_pattern(n) else folder + n for n in absent]
     return Needs(f"waits for {', '.join(phrases)}, which {envelope.name} needs{hint}")
+
+
+async def _hint(ports: Ports, folder: str, need: str, blobs: Sequence[Blob]) -> str:
+    """What is said of a file that is there, and is not part of the drop, or is nearly of that name."""
+    blob = await exact(ports, folder + need)
+    if blob is None:
+        return await named_alike(ports.drops, folder + need, folder, blobs)
+    if blob.archived:
+        return f"; it {IN_ARCHIVE}"
+    return f"; it is in a folder with a {_JOB_FILE} of its own, which is another drop"
 
 
 def folder_that_awaits(ports: Ports, name: str) -> str | None:
@@ -106,11 +119,17 @@ def _needs_in(data: bytes, limits: Limits) -> tuple[str, ...]:
 
 
 async def _is_below(ports: Ports, folder: str, need: str) -> bool:
-    """Whether a file in a folder below is one of those that are meant."""
+    """Whether a file in a folder below is one of those that are meant, and is part of the drop."""
     if "/" not in need:
         return False
+    parts = dict[str, bool]()
+
+    async def meets(blob: Blob) -> bool:
+        return not blob.archived and await _is_part(ports, folder, blob.name, parts)
+
     if not is_pattern(need):
-        return await exact(ports, folder + need) is not None
+        blob = await exact(ports, folder + need)
+        return blob is not None and await meets(blob)
     plain = folder
     for level in need.split("/")[:-1]:
         if is_pattern(level):
@@ -119,8 +138,23 @@ async def _is_below(ports: Ports, folder: str, need: str) -> bool:
     after = ""
     for _ in range(_PAGES):
         page = await ports.drops.page(plain, after=after)
-        if any(is_met_by(need, blob.name[len(folder) :]) for blob in page.blobs):
-            return True
-        if not (after := page.next):
+        for blob in page.blobs:
+            if is_met_by(need, blob.name[len(folder) :]) and await meets(blob):
+                return True
+        if not (after := page.next) or len(parts) > _FOLDERS:
             break
     return False
+
+
+async def _is_part(ports: Ports, folder: str, name: str, parts: dict[str, bool]) -> bool:
+    """Whether no folder between has a job.json, by which the file belongs to another drop.
+
+    `parts`: what was looked up before. A small request for each level of a folder.
+    """
+    place = name[: name.rfind("/") + 1]
+    if place == folder:
+        return True
+    if place not in parts:
+        own = await ports.drops.find(f"{place}{_JOB_FILE}") is not None
+        parts[place] = not own and await _is_part(ports, folder, place.rstrip("/"), parts)
+    return parts[place]

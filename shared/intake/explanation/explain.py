@@ -29,7 +29,7 @@ from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import Draft
 from shared.intake.desk.facts import cluster_member
 from shared.intake.desk.prepare import Prepared
-from shared.intake.explanation.explain_run import describe_run
+from shared.intake.explanation.explain_run import code_lasts, describe_run
 from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.first_record import begun, first_record
 from shared.intake.generations import next_place, runs_again
@@ -100,7 +100,7 @@ def _body(
         },
         **others(candidate.request.dependencies),
         "cluster": _cluster(draft, moment.view, moment.trouble),
-        "notes": [*prepared.notes, *_not_looked_up(candidate, live=live)],
+        "notes": [*prepared.notes, *_not_looked_up(candidate, live=live), *code_lasts(ports, job)],
         "problems": [problem.as_dict() for problem in prepared.problems],
         "document": redact(prepared.document),
     }

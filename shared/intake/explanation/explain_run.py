@@ -48,6 +48,17 @@ def describe_run(
     }
 
 
+def code_lasts(ports: Ports, job: Job) -> list[str]:
+    """What a long wait means for the code of a job, where the app signs addresses by its identity."""
+    if job.code is None or ports.snapshots.longest is None:
+        return []
+    return [
+        "code: nodes fetch it by an address that lasts for 7 days, unless they mount the container of code: "
+        "after a longer wait in the queue of its cluster, the job gets a new attempt at the end of it, which "
+        "costs no retry"
+    ]
+
+
 def _request(submission: Submission) -> JsonObject:
     return {"method": submission.method, "path": submission.path, "body": redact(submission.body)}
 

@@ -31,3 +31,5 @@ class Limits:
     #: Containers and shares of the deployment's own account that a job may mount without credentials; None
     #: while they are unknown.
     mountable: frozenset[str] | None = None
+    #: The container of drops, if a job may not mount it since it has a team.
+    teams_drops: str = ""

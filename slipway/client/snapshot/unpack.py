@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from shared.core.visible import escaped
-from shared.snapshots.listing import Entry, Unreadable
+from shared.snapshots.listing import Entry, Unreadable, is_text
 from shared.snapshots.pack import MIB, UNPACKED
 from slipway.client.files.names import impossible, too_long
 from slipway.client.snapshot.members import as_on_node
@@ -88,6 +88,8 @@ def _flaw(name: str) -> str:
     levels = name.removesuffix("/").split("/")
     if name.startswith("/") or ".." in levels or "\0" in name:
         return "its name leads out of the folder"
+    if not is_text(name):
+        return "its name is not UTF-8"
     return next(filter(None, map(impossible if os.name == "nt" else too_long, levels)), "")
 
 
@@ -99,6 +101,8 @@ def _linked(to: Path, link: Entry) -> str:
     inside = climbs <= link.name.count("/") and ".." not in levels[climbs:]
     if not target or target.startswith("/") or "\0" in target or not inside:
         return "it is a link that leads out of the folder"
+    if not is_text(target):
+        return "what it leads to is not UTF-8"
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         if Path(os.path.realpath(place.parent)) != Path(os.path.realpath(to)) / Path(link.name).parent:

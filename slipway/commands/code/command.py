@@ -27,7 +27,8 @@ def code(
 ) -> None:
     """Show the code that a job runs, compare it with a folder, or write it into a directory.
 
-    With --diff, the exit code is 1 if something differs.
+    The directory of --to has to be new, or empty. The exit code is 1 if something differs (--diff), or has a
+    name that this disk cannot have (--to).
     """
     run = import_module("slipway.commands.code.code").run
     raise typer.Exit(run(job, url, key, as_list=as_list, diff=diff, to=to, as_json=as_json))

@@ -22,15 +22,15 @@ app = typer.Typer()
 Arguments = Annotated[
     list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
 ]
-To = Annotated[
-    Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
-]
 Nodes = Annotated[
     int | None, typer.Option(min=1, help="nodes of the job  [default: 1, or what the job.json says]")
 ]
 Gpus = Annotated[
     int | None,
     typer.Option(min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"),
+]
+To = Annotated[
+    Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
 ]
 Script = Annotated[
     str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")
@@ -78,10 +78,9 @@ def run(
 
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
     each node. With one, the options change it for this job. Tools' folders (.git, environments, caches) and
-    files such as .env stay here, which is said; a .slipwayignore names more. The exit code is that of the
-    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, unless you cancel it.
-
-    With --sweep, it prints the sweep and does not follow it.
+    files such as .env stay here, which is said; a .slipwayignore names more. With --sweep, it prints the
+    sweep and does not follow it. The exit code is that of the job, and 125 where no answer says how it
+    ended. After Ctrl-C the job goes on, or is cancelled if you say so.
 
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
     rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
@@ -91,10 +90,11 @@ def run(
     from slipway.client.request.request import Options
     from slipway.client.request.secrets import secret_values, variables
     from slipway.commands.run.parameters import parameters
-    from slipway.commands.run.run import run as begin
+    from slipway.commands.run.run import run as send_and_follow
 
-    order, words = Order(after or (), after_failure or ()), tuple(arguments or ())
-    sealed = secret_values(secret or ())
-    choices = Choices(nodes, image, variables(env or ()), words, cluster, gpus, order, sealed)
+    order, values = Order(after or (), after_failure or ()), variables(env or ())
+    words, sealed = tuple(arguments or ()), secret_values(secret or ())
+    choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed)
     options = Options(choices, name, save, script, parameters(sweep or ()), parallel, once=idempotency_key)
-    raise typer.Exit(begin(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json))
+    code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
+    raise typer.Exit(code)

@@ -30,6 +30,9 @@ from tests.crash.batch.wire import Wire
 from tests.crash.common_mutants import earlier_attempts_left_alone, no_claim_on_the_nodes
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.batch.attempts
 

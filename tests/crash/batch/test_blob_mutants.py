@@ -20,6 +20,9 @@ from tests.crash.batch.test_batch import GANG
 from tests.crash.common_mutants import what_has_no_proof_counts
 from tests.crash.stories import ARCHIVED, STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 
@@ -90,7 +93,6 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
 )
 
 
-@pytest.mark.thorough
 async def test_without_a_mutant_nothing_is_caught() -> None:
     assert await _caught() == ""
 

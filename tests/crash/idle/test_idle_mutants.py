@@ -25,6 +25,9 @@ from tests.crash.chaos import Fault
 from tests.crash.idle.idle_stories import IDLE, WORKS_AGAIN
 from tests.crash.stories import Story, play
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 

@@ -34,6 +34,9 @@ from tests.crash.kubernetes.test_kubernetes import GANG
 from tests.crash.kubernetes.wire import Wire
 from tests.crash.stories import ARCHIVED, CANCELLED, PREEMPTED, STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 _ATTEMPTS = shared.engines.kubernetes.attempts
 _LOOKS = shared.engines.kubernetes.looks

@@ -30,6 +30,9 @@ from tests.crash.slurm.slurmctld import OURS
 from tests.crash.slurm.slurmrestd import Wire
 from tests.crash.stories import STORIES
 
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
+
 Patch = pytest.MonkeyPatch
 
 

@@ -224,6 +224,7 @@ async def test_no_job_lacks_its_code(seed: int) -> None:
     assert life.store.data == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("precaution", ["at acceptance", "renewal", "comparison", "version"])
 async def test_without_a_precaution_some_job_does(precaution: str) -> None:
     assert any([await Life(seed, precaution).live() for seed in range(60)])

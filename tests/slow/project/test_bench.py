@@ -14,6 +14,7 @@ from bench.cost.money import by_service, dollars
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
 from bench.download import download
+from bench.drops.code import code
 from bench.latency import percentiles
 from bench.passes import pass_over
 from bench.table import TARGETS, Target, markdown, ratios
@@ -163,6 +164,25 @@ async def test_a_pass_over_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_tw
     active = size(10_000, 1_500)
     calls, _ = await kubernetes.pass_over(active)
     assert calls == 2 * (active // 1000 + (active % 1000 > 0)) <= 25
+
+
+@pytest.mark.thorough
+async def test_a_small_run_of_a_folder_is_measured_and_costs_few_requests() -> None:
+    figures = await code(files=3)
+
+    runs = ("run of 1 file", "run of many files, new", "run of many files, known")
+    counts = {
+        name: (figures[f"code, {name} client requests"], figures[f"code, {name} node requests"])
+        for name in runs
+    }
+    assert counts == {
+        "run of 1 file": (4, 1),
+        "run of many files, new": (4, 1),
+        "run of many files, known": (3, 1),
+    }
+    seconds = [figure for name, figure in figures.items() if name.endswith(" s")]
+    assert len(seconds) == len(runs) + 1
+    assert all(math.isfinite(figure) and figure > 0 for figure in seconds)
 
 
 @pytest.mark.thorough

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import PARTS
+from tests.parts import BY_MAKE_TEST, PARTS, places_of
 
 ROOT = Path(__file__).resolve().parents[3]
 #: One that fails when its words are those of FAIL.
@@ -45,18 +45,19 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("nothing was skipped\n")
+    everything = " ".join(places_of(PARTS))
     suites = [line for line in requests(checkout) if line.startswith(("MAKE", "PYTHON -m pytest"))]
     assert sorted(line.partition(" MORE=")[0].partition(" -q")[0] for line in suites) == [
         "MAKE check",
         "MAKE install",
         "MAKE install-browser",
         "MAKE install-slurm",
-        "MAKE test OF_SOURCE= TESTS=tests/acceptance tests/contract tests/crash tests/fuzz tests/slow"
-        " tests/unit --ignore=tests/acceptance/slurm --ignore=tests/contract/slurm",
         "MAKE test-browser",
+        f"MAKE test-computing OF_SOURCE= TESTS={everything}",
         "MAKE test-install",
         "MAKE test-slurm",
         "MAKE test-slurm SLURM=24.11 ON_SLURM=tests/contract/slurm",
+        f"MAKE test-waiting OF_SOURCE= TESTS={everything}",
         "PYTHON -m pytest tests/slow tests/fuzz tests/unit --ignore=tests/slow/infra"
         " --ignore=tests/slow/project --ignore=tests/slow/tooling --ignore=tests/unit/documents"
         " --ignore=tests/unit/local/bicep --ignore=tests/unit/project",
@@ -66,15 +67,16 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
 def test_a_part_asks_for_its_suite_alone(checkout: Path) -> None:
     assert run(checkout, "run", "unit").returncode == 0
 
-    assert [line.partition(" MORE=")[0] for line in requests(checkout)] == [
+    assert sorted(line.partition(" MORE=")[0] for line in requests(checkout)) == [
         "MAKE install",
-        "MAKE test OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
+        "MAKE test-computing OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
+        "MAKE test-waiting OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
     ]
 
 
-@pytest.mark.parametrize(("part", "name"), [("check", "check"), ("slurm", "slurm-24.11"), ("app", "tests")])
+@pytest.mark.parametrize(("part", "name"), [("check", "check"), ("slurm", "slurm-24.11"), ("app", "waiting")])
 def test_a_step_that_fails_is_named_at_the_end_wherever_it_ran(part: str, name: str, checkout: Path) -> None:
-    failing = {"check": "check", "slurm-24.11": "SLURM=24.11", "tests": "OF_SOURCE="}[name]
+    failing = {"check": "check", "slurm-24.11": "SLURM=24.11", "waiting": "test-waiting"}[name]
 
     done = run(checkout, "run", part, FAIL=failing)
 
@@ -110,6 +112,22 @@ def test_every_place_that_the_oldest_python_leaves_to_the_others_is_there(checko
 
     assert places
     assert [place for place in places if not (ROOT / place).is_dir()] == []
+
+
+@pytest.mark.parametrize("part", [*BY_MAKE_TEST, "all"])
+def test_make_test_runs_each_place_in_one_of_its_two_commands(part: str) -> None:
+    arguments = ["tests"] if part == "all" else places_of([part])
+    argv = ["make", "-n", "test-computing", "test-waiting", "OF_SOURCE=", f"TESTS={' '.join(arguments)}"]
+    shown = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    commands = [line.split() for line in shown.splitlines() if " -m pytest " in line]
+
+    places = [word for command in commands for word in command if word.startswith("tests/")]
+    suites = {f"tests/{path.relative_to(ROOT).parts[1]}" for path in (ROOT / "tests").rglob("test_*.py")}
+    expected = suites - {"tests/browser"} if part == "all" else set(arguments)
+    assert {place for place in expected if not place.startswith("--")} <= set(places)
+    assert len(places) == len(set(places))
+    ignored = {place for place in expected if place.startswith("--")}
+    assert all(ignored <= set(command) for command in commands)
 
 
 def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:

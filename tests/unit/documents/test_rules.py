@@ -257,6 +257,7 @@ def test_the_index_is_the_generated_one() -> None:
     written = (PAGES / "README.md").read_text(encoding="utf-8")
 
     assert written == index_text(), "run: python -m slipway.rules"
+    assert [code for code in RULES if f"[{code}]" not in written] == []
 
 
 def test_every_property_of_the_schema_is_described_and_stands_in_the_format_page() -> None:

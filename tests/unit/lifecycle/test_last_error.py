@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import Observation
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.ledger.listing import Query
 from shared.core.view import line
+from shared.lifecycle.exit_codes import with_meaning
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -131,3 +133,37 @@ async def test_a_receipt_leaves_files_alone_that_do_not_answer_too(
 
     assert looks(world)[0] == 5
     assert all("lastLines" not in world.receipt(job) for job in world.ledger.jobs)
+
+
+# What an exit code says
+
+FAILED = "Job failed with non-zero exit code"
+
+
+def _end(code: int | None, message: str = FAILED, reason: Reason = Reason.USER) -> Observation:
+    return Observation(JobState.FAILED, reason, message, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(137, "memory"), (139, "crashed (signal 11)"), (143, "told to end (signal 15)"), (127, "not found")],
+)
+def test_a_code_is_explained(code: int, word: str) -> None:
+    assert word in with_meaning(_end(code)).message
+    assert with_meaning(with_meaning(_end(code))) == with_meaning(_end(code))
+    assert with_meaning(_end(code, "")).message.startswith("the job failed: ")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        _end(1),
+        _end(None),
+        _end(137, "ended by the cluster: it used more memory than its limit (OOMKilled)"),
+        _end(137, f"{FAILED}: killed (signal 9), usually because it used more memory than there is"),
+        _end(143, "preempted", Reason.PREEMPTED),
+        Observation(JobState.SUCCEEDED, exit_code=0),
+    ],
+)
+def test_what_the_engine_says_stays(end: Observation) -> None:
+    assert with_meaning(end) is end

@@ -8,6 +8,8 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.jobspec import Limits
+from tests.unit.intake.drops.test_freeze import MOUNT, dropped
+from tests.unit.intake.drops.test_freeze import job as job_file
 from tests.unit.lifecycle.permits import submit_accepted
 from tests.unit.lifecycle.teams.test_changed_teams import teams
 from tests.unit.world import World, job_json
@@ -76,7 +78,7 @@ async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) 
 
 async def test_the_container_of_drops_is_only_read_by_the_deployment_s_key(own: World) -> None:
     drops = own.ports.policy.completion.drop_container or ""
-    own.policy(limits=Limits(mountable=frozenset({drops})))
+    own.policy(limits=Limits(mountable=frozenset()))
     mine = {"accountName": "acct", "containerName": drops, "relativeMountPath": "mine"}
     mine |= {"mountOptions": "-o allow_other"}
     keyed_by_itself = {**mine, "relativeMountPath": "own", "credentials": {"accountKey": "another"}}
@@ -88,3 +90,61 @@ async def test_the_container_of_drops_is_only_read_by_the_deployment_s_key(own: 
     (order,) = own.engine.orders
     ours, theirs = order.document["properties"]["mountVolumes"]["azureBlobFileSystems"][:2]
     assert (ours["mountOptions"], theirs["mountOptions"]) == ("-o allow_other -o ro", "-o allow_other")
+
+
+async def test_a_job_of_a_team_gets_no_key_for_the_drops_of_all_teams(own: World) -> None:
+    drops = own.ports.policy.drop_container
+    await teams(own, a={"containers": ["eyes"]}, b={"folders": ["b"]})
+
+    job = await job_of(own, mounting("datalake", drops))
+
+    assert job.state is JobState.REJECTED
+    (error,) = [one for one in job.problems if one["severity"] == "error"]
+    assert (error["code"], error["pointer"]) == (
+        "SW082",
+        "/spec/properties/mountVolumes/azureBlobFileSystems/1/containerName",
+    )
+    assert "slipway run" in error["remedy"]
+
+
+async def test_an_operator_may_let_all_teams_mount_the_drops_by_name(own: World) -> None:
+    drops = own.ports.policy.drop_container
+    own.policy(limits=Limits(mountable=frozenset({"datalake", drops})))
+    await teams(own, a={})
+
+    await job_of(own, mounting("datalake", drops))
+
+    assert keyed(own) == {"datalake": True, drops: True}
+
+
+async def test_a_job_that_got_its_team_before_the_drops_were_closed_gets_no_key_for_them(own: World) -> None:
+    drops = own.ports.policy.drop_container
+    await teams(own, a={"containers": [drops]})
+    own.policy(paused=True)
+    job = await job_of(own, mounting("datalake", drops))
+    own.policy(paused=False)
+    await teams(own, a={})
+
+    await submit_accepted(own, job.id)
+
+    assert keyed(own) == {"datalake": True, drops: False}
+
+
+@pytest.mark.parametrize("mounts_itself", [False, True])
+async def test_a_drop_of_a_team_has_its_own_folder_without_the_mount(own: World, mounts_itself: bool) -> None:
+    """That is at `$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts`, as in the documents of Batch AI."""
+    await teams(own, a={"folders": ["d"]}, b={"folders": ["b"]})
+    more: dict[str, Any] = {"mountVolumes": {"azureBlobFileSystems": [MOUNT]}} if mounts_itself else {}
+
+    (job,) = await dropped(own, {"d/job.json": job_file(**more), "d/train.py": b"1"})
+
+    assert job.team == "a"
+    if mounts_itself:
+        assert job.state is JobState.REJECTED
+        assert "SW082" in {one["code"] for one in job.problems}
+        return
+    assert job.state is JobState.QUEUED, job.problems
+    assert job.code is not None
+    assert job.code.at == "scripts/d"
+    (order,) = own.engine.orders
+    assert "mountVolumes" not in order.document["properties"]

@@ -15,6 +15,7 @@ from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState
 from shared.operate.code import code_of
 from shared.snapshots.pack import Packer
+from tests.doubles.archives import file, tar
 from tests.doubles.memory_snapshots import MemorySnapshots
 from tests.unit.archived_code import archived, blob
 from tests.unit.functions.calls import call, use
@@ -67,6 +68,21 @@ async def test_it_is_listed_with_an_address_that_reads_it(
     shown = json.loads((await call("GET", f"/api/jobs/{job_id}")).get_body())["code"]
     assert shown == {name: body[name] for name in ("sha256", "bytes", "files", "at", "origin")}
     assert "all/" not in json.dumps(shown)
+
+
+async def test_a_name_that_is_not_utf_8_is_escaped_and_said_to_be(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    job_id = await job_of(world, tar([file("caf\udce9"), file("caf\udcea"), file("caf\\xe9")]))
+
+    entries = json.loads((await call("GET", f"/api/jobs/{job_id}/code")).get_body())["entries"]
+
+    assert [(one["name"], one.get("escaped")) for one in entries] == [
+        ("caf\\xe9", True),
+        ("caf\\xea", True),
+        ("caf\\xe9", None),
+    ]
 
 
 async def test_a_caller_is_sent_to_storage_until_the_archive_is_there(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from shared.core.refusals import refused
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.job.site import site
 from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
+from shared.engines.launch.size import size_refusals
 from shared.jobspec import Problem
 
-#: Bytes of a job.json that fit into one variable together with its plan. Linux allows 128 KiB.
-_LARGEST = 48 * 1024
 #: The variable with a directory that all nodes of a job share.
 _SHARED = "AZ_BATCHAI_SHARED_JOB_TEMP"
 
@@ -30,9 +31,7 @@ def check(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Prob
     if cluster.blobs and properties["nodeCount"] > 1 and _SHARED in text:
         remedy = f"share files by a mount instead of ${_SHARED}, or run on one node"
         yield _refused("/nodeCount", f"the nodes of {cluster.name} share no directory", remedy)
-    if len(text) > _LARGEST:
-        text = f"a job for Azure Batch has at most {_LARGEST} bytes"
-        yield _refused("", text, "move what is long into a script")
+    yield from size_refusals("Azure Batch", properties, partial(site, cluster))
 
 
 def _container(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:

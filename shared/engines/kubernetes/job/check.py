@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from shared.core.refusals import refused
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.pod import credentials
+from shared.engines.kubernetes.job.site import site
 from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
+from shared.engines.launch.size import size_refusals
 from shared.jobspec import Problem
 
-#: Bytes of a job.json that fit into one variable together with its plan. Linux allows 128 KiB.
-_LARGEST = 48 * 1024
 #: Reserved variables: they give the rank's position and its programs.
 _PREFIXES, _INDEX = ("AZ_BATCH_", "KUBERNETES_"), "JOB_COMPLETION_INDEX"
 
@@ -36,9 +36,7 @@ def check(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> Iterator
     if priority not in (None, "normal", *cluster.priorities):
         text = f"the cluster {cluster.name} does not have a class for the priority {priority}"
         yield _refused("/schedulingPriority", text, "leave it out, or ask the operator for `priorities`")
-    if len(json.dumps(properties)) > _LARGEST:
-        text = f"a job for Kubernetes has at most {_LARGEST} bytes"
-        yield _refused("", text, "move what is long into a script")
+    yield from size_refusals("Kubernetes", properties, partial(site, cluster))
 
 
 def _refused(pointer: str, message: str, remedy: str) -> Problem:

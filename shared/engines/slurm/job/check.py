@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from shared.core.refusals import refused
 from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
 from shared.engines.launch.mounts import image_of
+from shared.engines.launch.size import size_refusals
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import may_share
+from shared.engines.slurm.job.site import site
 from shared.jobspec import Problem
 
-#: Bytes of a job.json that fit into one variable together with its plan. Linux allows 128 KiB.
-_LARGEST = 48 * 1024
 #: Variables by which a job would use other jobs' GPUs, if nothing else prevents it.
 _DEVICES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
 
@@ -32,8 +32,7 @@ def check(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Prob
             f"no priorities are configured for the cluster {cluster.name}, so {priority} means nothing there",
             "leave it out, or ask the operator for `priorities`",
         )
-    if len(json.dumps(properties)) > _LARGEST:
-        yield _refused("", f"a job for Slurm has at most {_LARGEST} bytes", "move what is long into a script")
+    yield from size_refusals("Slurm", properties, partial(site, cluster))
 
 
 def _container(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:

@@ -197,4 +197,10 @@ def _mountable(context: Context, mount: Node, account: str) -> Iterator[Problem]
     node = container if container.is_written else mount.member("azureFileUrl")
     message = f"{quote(name)} in {account} is not among what this deployment lets jobs mount with its own key"
     remedy = f"mount {', '.join(sorted(named))}, or give credentials with the mount"
+    if name == context.limits.teams_drops:
+        message = f"{quote(name)} has the drops of all teams, and a job of a team gets no key for them"
+        remedy = (
+            "leave it out: a drop has its own folder there without it; other folders go by `slipway run`, "
+            "data by `slipway data put`"
+        )
     yield problem("SW082", node.pointer, message, remedy)

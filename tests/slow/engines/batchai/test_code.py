@@ -19,17 +19,39 @@ from shared.engines.batchai.code import ADDRESS, PLACE, SYSTEM, with_code
 from shared.engines.batchai.translation import observation
 from shared.engines.codeless import CODELESS
 from shared.engines.node.code import CODES
-from tests.doubles.archives import COMMAND, FOLDER, PRINTED, Entry, file, packed
+from tests.doubles.archives import COMMAND, FOLDER, PRINTED, Entry, file, link, packed
 from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
 from tests.hostile_variables import FOREIGN, ours, prepare, variables
 
-_PROGRAMS = ("bash", "cat", "ls", "mkdir", "rm", "gzip", "printf", "tar", "sha256sum", "curl", "head", "wc")
+_PROGRAMS = (
+    "bash",
+    "cat",
+    "ls",
+    "mkdir",
+    "rm",
+    "gzip",
+    "printf",
+    "tar",
+    "sha256sum",
+    "curl",
+    "head",
+    "wc",
+    "readlink",
+)
 #: What the archives are refused for that no honest packer makes.
 HOSTILE = {
     "a device": packed(Entry("pipe", kind=tarfile.FIFOTYPE)),
     "a hard link": packed(file("a"), Entry("b", kind=tarfile.LNKTYPE, target="a")),
     "a name above": packed(file("../evil", "x")),
     "an absolute name": packed(file("/evil", "x")),
+    "a link out": packed(file("a"), link("evil", "../x")),
+    "an absolute link": packed(link("evil", "/etc/passwd")),
+    "a link out with an arrow": packed(link("a -> b", "../evil"), file("a")),
+    "a link out below": packed(file("d/a"), link("d/evil", "../../x")),
+    "a link out by way of another one": packed(link("d/up", ".."), link("evil", "d/up/../x")),
+    "a file through a link": packed(link("here", "."), file("here/evil", "x")),
+    "a file through a link with a dot": packed(link("./here", "."), file("here//evil", "x")),
+    "a link where files are": packed(file("here/evil", "x"), link("here", ".")),
     "too many": packed(*(file(f"{n}") for n in range(20_001))),
 }
 
@@ -111,13 +133,13 @@ def test_the_code_is_at_its_place_before_the_job_s_own_preparation(
     assert len(storage.requests) == 1
 
 
-@pytest.mark.parametrize("of", ["foreign", "ours"])
+@pytest.mark.parametrize("whose", ["foreign", "ours"])
 def test_what_the_job_chose_does_not_come_between_its_code_and_its_place(
-    of: str, node: Node, storage: CodeStorage, tmp_path: Path
+    whose: str, node: Node, storage: CodeStorage, tmp_path: Path
 ) -> None:
     names = {name: FOREIGN[name] for name in FOREIGN if name not in ("BASH_ENV", "LD_PRELOAD")}
     names["PATH"] = "/canary/absent"
-    if of == "ours":
+    if whose == "ours":
         names = {name: value for name, value in ours().items() if not name.startswith("SLIPWAY_CODE")}
     chosen = variables(names, prepare(tmp_path / "hostile"))
 
@@ -164,6 +186,29 @@ def test_a_hostile_archive_leaves_nothing(what: str, node: Node, storage: CodeSt
 
     assert list(node.work.iterdir()) == []
     assert not list(node.root.rglob("evil"))
+
+
+LINKED = (
+    file("data/rows.csv", "1,2\n"),
+    file("é/ü.csv", "3\n"),
+    link("latest.csv", "data/rows.csv"),
+    link("é/up.csv", "../data/rows.csv"),
+    link("deep/and/up.csv", "../../é/ü.csv"),
+    link("folder", "data"),
+    link("a -> b", "data/rows.csv"),
+    link("with ] $(x) 'quotes\"", "data"),
+)
+
+
+def test_links_inside_are_made(node: Node, storage: CodeStorage) -> None:
+    assert node.prepare(storage.source(packed(*LINKED))) == 0, node.errors
+
+    for one in LINKED[2:]:
+        path = node.work / one.name
+        assert str(path.readlink()) == one.target
+        assert path.exists()
+    assert (node.work / "deep/and/up.csv").read_text() == "3\n"
+    assert not list(node.root.rglob("*.top"))
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,12 @@ def test_folders_of_the_job_s_output_are_joined_with_it(node: Nodes) -> None:
     assert node.output("stdout.txt").splitlines() == ["itdot", ".x", "a b", "jobs", "mine"]
 
 
-@pytest.mark.parametrize("of", ["foreign", "ours"])
-def test_what_the_job_chose_does_not_come_between_its_code_and_its_place(node: Nodes, of: str) -> None:
+@pytest.mark.parametrize("whose", ["foreign", "ours"])
+def test_what_the_job_chose_does_not_come_between_its_code_and_its_place(node: Nodes, whose: str) -> None:
     _unpacked(node, *FOLDER)
-    names = {name: FOREIGN[name] for name in FOREIGN if name != "BASH_ENV"} if of == "foreign" else ours()
+    names = {name: FOREIGN[name] for name in FOREIGN if name != "BASH_ENV"} if whose == "foreign" else ours()
     chosen = variables(names, prepare(node.root / "hostile"))
-    value = next(one["value"] for one in chosen if one["name"] == "PATH") if of == "foreign" else ""
+    value = next(one["value"] for one in chosen if one["name"] == "PATH") if whose == "foreign" else ""
 
     code = node.run(
         **custom('[ -f .hidden ] && echo "$PATH"'),

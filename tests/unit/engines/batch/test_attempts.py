@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 
 from shared.core.errors import Conflict, Misconfigured, NotFound, Saturated, Transient
 from shared.core.job import JobState, Reason
+from shared.engines.proofs import Proofs
 from tests.unit.engines.batch.account import error
 from tests.unit.engines.batch.service import Service, engine, order
+from tests.unit.engines.test_shared_records import Share
 
 NOON = datetime(2026, 9, 7, 12, tzinfo=UTC).timestamp()
 TASKS = "/jobs/gpu-normal/tasks"
@@ -81,6 +84,27 @@ async def test_a_page_of_a_proxy_is_neither_acceptance_nor_a_task_of_another_job
             await batch.nodes("gpu")
 
     assert service.task("digits-abc-1")["state"] == "active"
+
+
+async def test_a_record_in_the_shared_directory_counts_only_with_its_proof(tmp_path: Path) -> None:
+    """Every node of the pool may write there; the task has the key, and no job sees it."""
+    service, proofs = Service(), Proofs(("the deployment's",))
+    Share(tmp_path).run(name="digits-abc-1", token="j_abc.1")
+    (tmp_path / "slipway/attempts/e").rename(tmp_path / "slipway/attempts/exp")
+    async with engine(
+        service, proofs=proofs, shared="/shared/slipway", reads={"/shared": str(tmp_path)}
+    ) as batch:
+        await batch.submit(order())
+        (plan,) = [
+            json.loads(one["value"])
+            for one in service.task("digits-abc-1")["environmentSettings"]
+            if one["name"] == "SLIPWAY_PLAN"
+        ]
+        service.end("digits-abc-1", exitCode=251, result="failure")
+        end = await batch.see(order().target)
+
+    assert plan["proof"] == list(proofs.with_keys(order()).keys["j_abc.1"])
+    assert "a record without its proof was found" in end.message
 
 
 async def test_a_name_with_another_token_is_never_taken_for_ours() -> None:
@@ -193,7 +217,11 @@ async def test_records_are_removed_by_one_small_task(tmp_path: Path) -> None:
     service = Service()
     attempts = tmp_path / "attempts" / "exp" / "digits-abc-1"
     attempts.mkdir(parents=True)
-    place = {"shared": str(tmp_path), "reads": {str(tmp_path): str(tmp_path)}, "scales": False}
+    place: dict[str, Any] = {
+        "shared": str(tmp_path),
+        "reads": {str(tmp_path): str(tmp_path)},
+        "scales": False,
+    }
     async with engine(service, NOON, **place) as batch:
         await batch.submit(order())
         service.end("digits-abc-1", exitCode=0)

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from shared.core.code.record import CodeSource
-from shared.engines.node.code import NoCode, bring, fetch
+from shared.core.job import Reason
+from shared.engines.codeless import CODELESS
+from shared.engines.node.code import CODES, NoCode, bring, fetch
 from shared.engines.node.unpack import Hostile
 from tests.doubles.archives import FOLDER, file, packed
 from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
@@ -155,4 +157,24 @@ def test_a_directory_of_the_nodes_is_read_with_the_same_check(run: Path, tmp_pat
     with pytest.raises(NoCode, match=r"^different"):
         fetch({**asdict(source), "file": str(run / "wd/train.py")}, run / "archive")
     with pytest.raises(NoCode, match=r"^deleted"):
-        fetch({**asdict(source), "file": "/missing"}, run / "archive")
+        fetch({**asdict(source), "file": str(run / "team/missing")}, run / "archive")
+
+
+@pytest.mark.parametrize("case", ["absent", "empty", "a file", "not readable"])
+def test_a_directory_that_is_not_mounted_on_a_node_is_named_and_no_code_is_called_deleted(
+    case: str, run: Path, tmp_path: Path
+) -> None:
+    directory = tmp_path / "snapshots"
+    if case == "a file":
+        directory.write_text("")
+    elif case != "absent":
+        directory.mkdir()
+    if case == "not readable":
+        (directory / "team/name").mkdir(parents=True)
+    source = CodeSource("", "0" * 64, 3, "work")
+
+    with pytest.raises(NoCode, match=f"^failed: .*{directory}") as caught:
+        fetch({**asdict(source), "file": str(directory / "team/name")}, run / "archive")
+
+    assert caught.value.word == "failed"
+    assert CODELESS[CODES["failed"]].reason is Reason.INFRASTRUCTURE

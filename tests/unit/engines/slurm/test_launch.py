@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 from dataclasses import replace
 
 import pytest
 
 from shared.core.code.record import CodeSource
+from shared.core.errors import Rejected
 from shared.engines.launch import plan as launch
 from shared.engines.launch.mounts import code_file
+from shared.engines.node.processes import plan_of
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.site import site
 from shared.jobspec.format.toolkits import TOOLKITS as FORMAT
@@ -68,6 +71,48 @@ def test_the_largest_job_fits_into_one_variable_with_its_code(name: str) -> None
     environment = launch.environment(site(CLUSTER, job_order), job_order, "s1")
 
     assert len(environment[launch.PLAN]) < 128 * 1024
+
+
+@pytest.mark.parametrize(("nodes", "fits"), [(43, True), (100, True), (1000, True), (2147483647, False)])
+def test_a_plan_of_many_processes_fits_into_one_variable_or_is_refused_before_anything_is_submitted(
+    nodes: int, fits: bool
+) -> None:
+    block = {**TOOLKITS["tensorflow"]["tensorFlowSettings"], "workerCount": nodes}
+    job_order = order({"tensorFlowSettings": {**block, "parameterServerCount": 1}}, nodeCount=nodes)
+    problems = [one.message for one in check(CLUSTER, job_order.document["properties"])]
+
+    if not fits:
+        assert problems == [
+            "the plan of so many processes does not fit into a variable of the program on the nodes"
+        ]
+        return
+    text = launch.environment(site(CLUSTER, job_order), job_order, "s1")[launch.PLAN]
+    assert problems == []
+    assert len(f"{launch.PLAN}={text}") < 128 * 1024
+    assert plan_of(text) == json.loads(json.dumps(launch.plan(site(CLUSTER, job_order), job_order)))
+
+
+def test_command_lines_that_many_processes_repeat_are_refused_where_they_do_not_fit() -> None:
+    arguments = "".join(hashlib.sha256(str(number).encode()).hexdigest() for number in range(700))
+    block = {**TOOLKITS["tensorflow"]["tensorFlowSettings"], "workerCommandLineArgs": arguments[:40_000]}
+    job_order = order({"tensorFlowSettings": {**block, "workerCount": 50}}, nodeCount=50)
+
+    (problem,) = check(CLUSTER, job_order.document["properties"])
+
+    assert "does not fit" in problem.message
+    with pytest.raises(Rejected, match="does not fit"):
+        launch.environment(site(CLUSTER, job_order), job_order, "s1")
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "語", "\U0001f600"])
+def test_a_document_is_as_long_as_people_wrote_it(letter: str) -> None:
+    def problems(count: int) -> list[str]:
+        command = {"customToolkitSettings": {"commandLine": letter * count}}
+        return [one.message for one in check(CLUSTER, order(command).document["properties"])]
+
+    each = len(letter.encode())
+    assert problems(48_000 // each) == []
+    assert "a job for Slurm has at most 49152 bytes" in problems(49_200 // each)[0]
 
 
 @pytest.mark.parametrize("address", ["https://acct.blob.core.windows.net", "http://127.0.0.1:10000/acct"])

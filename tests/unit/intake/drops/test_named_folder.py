@@ -105,7 +105,7 @@ async def test_members_of_its_team_may_name_it_and_who_sees_every_job(world: Wor
 @pytest.mark.parametrize("with_teams", [True, False])
 @pytest.mark.parametrize("folder", ["scripts/v/d", "scripts/v", "scripts/v/nothing-there"])
 @pytest.mark.parametrize("who", [SAM, NEW], ids=lambda who: who.name)
-async def test_nobody_else_learns_what_lies_there_at_any_door(
+async def test_other_callers_do_not_learn_what_lies_there_at_any_door(
     world: World, who: Caller, folder: str, with_teams: bool
 ) -> None:
     if with_teams:

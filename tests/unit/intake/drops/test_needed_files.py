@@ -101,6 +101,43 @@ async def test_an_explanation_names_what_is_missing(world: World) -> None:
     assert (explained.bodies, "d/weights.bin" in explained.waits) == ((), True)
 
 
+@pytest.mark.parametrize(
+    ("need", "name", "hint"),
+    [
+        ("sub/weights.bin", "sub/weights.bin", "another drop"),
+        ("sub/in/weights.bin", "sub/in/weights.bin", "another drop"),
+        ("sub/*.bin", "sub/weights.bin", ""),
+        ("*/*/*.bin", "sub/in/weights.bin", ""),
+    ],
+)
+@pytest.mark.parametrize("most", [1, 100])
+async def test_a_file_of_a_drop_below_meets_no_need(
+    world: World, need: str, name: str, hint: str, most: int
+) -> None:
+    world.drops.most = most
+    drop = {**DROP, "d/slipway.json": json.dumps({"needs": [need]}).encode(), "d/sub/job.json": b"{}"}
+
+    jobs, waits = await looked(world, {**drop, f"d/{name}": b"w"})
+    del world.drops.blobs["d/sub/job.json"]
+    later, _ = await looked(world, {})
+
+    assert (jobs, waits.startswith("waits for ")) == ([], True)
+    assert hint in waits
+    assert [job.state for job in later] == [JobState.QUEUED]
+
+
+@pytest.mark.parametrize("name", ["weights.bin", "data/a.csv"])
+async def test_a_file_that_nothing_can_read_meets_no_need(world: World, name: str) -> None:
+    files = {"d/weights.bin": b"w", "d/data/a.csv": b"1"}
+    del files[f"d/{name}"]
+    world.drops.upload(f"d/{name}", b"w", archived=True)
+
+    jobs, waits = await looked(world, {**DROP, **files})
+
+    assert jobs == []
+    assert waits.startswith("waits for ")
+
+
 @pytest.mark.parametrize("wrong", [b'{"needs": ["../x"]}', b'{"needs": ["x"], "nmae": "a"}', b"{"])
 async def test_a_folder_with_an_error_in_its_slipway_json_is_rejected_at_once(
     world: World, wrong: bytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
 from shared.intake.request_door import request_explained
 from shared.jobspec import Limits
+from tests.unit.archived_code import archived
 from tests.unit.priced_cluster import ROW, view_of
 from tests.unit.world import CLUSTER, World, job_json
 
@@ -91,6 +93,40 @@ async def test_a_drop_with_the_mode_explain_is_explained_and_never_runs(world: W
     world.pass_time(10)
     looked = await blob_arrived(world.ports, "scripts", f"digits/run/{marked}")
     assert looked.accepted[0].job.state is JobState.QUEUED
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_document_is_explained_as_that_of_a_folder_which_would_be_frozen(
+    world: World, elsewhere: bool
+) -> None:
+    root = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
+    script = f"{root}/shared/go.py" if elsewhere else f"{root}/digits/run/train.py"
+    document = job_json(customToolkitSettings={"commandLine": f"python {script}"})
+    world.drops.upload("digits/run/job.json", json.dumps(document).encode())
+    world.drops.upload(script.removeprefix(f"{root}/"), b"1")
+    world.pass_time(60)
+    request = read_request(json.dumps(document).encode(), world.ports.policy.limits)
+    drop = Drop(container="scripts", folder="digits/run", job_file="job.json", files={}, etags={})
+
+    alone = await request_explained(world.ports, request, source="http:", key=None, drop=drop)
+    (folder,) = (await explain_folder(world.ports, "digits/run/", live=True)).bodies
+
+    assert alone["document"] == folder["document"]
+    assert alone["notes"] == folder["notes"]
+    assert "mountVolumes" not in alone["document"]["properties"]
+    assert [verb for verb, _ in world.snapshots.requests] == []
+
+
+@pytest.mark.parametrize("by_identity", [True, False])
+async def test_what_a_long_wait_means_for_code_is_said_where_the_app_signs_by_its_identity(
+    world: World, by_identity: bool
+) -> None:
+    world.snapshots.longest = timedelta(days=7) if by_identity else None
+    with_code = await _explain(world, {"spec": job_json(), "code": archived(world)})
+    without = await _explain(world, {"spec": job_json()})
+
+    assert ("an address that lasts for 7 days" in str(with_code["notes"])) is by_identity
+    assert "7 days" not in str(without["notes"])
 
 
 async def test_a_template_that_is_explained_runs_nothing_below_it(world: World) -> None:

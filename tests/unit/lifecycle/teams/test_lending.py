@@ -15,6 +15,7 @@ from shared.core.teams.teams_store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.archive import archive
 from shared.lifecycle.current_teams import forget_teams
+from shared.lifecycle.retry import free_attempts
 from shared.operate.cancel import cancel
 from shared.operate.common_waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import end, states
@@ -97,6 +98,7 @@ async def test_a_lender_s_job_ends_the_attempt_of_the_borrowed_one_which_runs_ag
     assert await states(world, first, second, third) == [JobState.QUEUED, JobState.ACCEPTED, JobState.QUEUED]
     assert await rows(world) == ({}, {})
     assert (await world.job(second.id)).spent.user == 0
+    assert free_attempts(await world.job(second.id)) == 0, "a lender's need is not the job's doing"
     waits = (await as_it_stands(world.ports, await world.job(second.id))).waiting
     assert waits is not None
     assert waits.word == "TeamQuota"

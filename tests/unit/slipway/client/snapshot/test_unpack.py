@@ -111,6 +111,19 @@ def test_no_link_is_made_and_no_file_written_through_another_link(tmp_path: Path
     assert not (tmp_path / "x").exists()
 
 
+def test_what_is_not_utf_8_is_left_out_by_name_and_takes_no_place(tmp_path: Path) -> None:
+    hostile = archive(("caf\udce9", "1"), ("caf\udcea", "2"), ("caf\ufffd", "3"), ("link", "->caf\udce9"))
+
+    unpacked = unpack(hostile, tmp_path / "to")
+
+    assert unpacked.skipped == {
+        "caf\udce9": "its name is not UTF-8",
+        "caf\udcea": "its name is not UTF-8",  # noqa: F601 - ruff takes them for one
+        "link": "what it leads to is not UTF-8",
+    }
+    assert (tmp_path / "to" / "caf\ufffd").read_text() == "3"
+
+
 def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     put(tmp_path, "mine.py")
 

@@ -8,7 +8,7 @@ from tests.breadth import pairs
 from tests.crash.chaos import Fault
 from tests.crash.single_fault import FAULTS, case_name, check_survival, check_turn
 from tests.crash.stories import Story
-from tests.crash.team_stories import RECALLED_IN_VAIN, TEAMS
+from tests.crash.teams.team_stories import RECALLED_IN_VAIN, TEAMS
 
 
 @pytest.mark.parametrize(("story", "fault"), pairs(TEAMS, FAULTS), ids=case_name)

@@ -22,7 +22,7 @@ from shared.core.teams.use import TeamUse
 from tests.breadth import every_few
 from tests.crash.chaos import Fault
 from tests.crash.stories import Story, play
-from tests.crash.team_stories import (
+from tests.crash.teams.team_stories import (
     AT_ONCE,
     RECALLED,
     RECALLED_AND_CANCELLED,
@@ -30,6 +30,9 @@ from tests.crash.team_stories import (
     SHARED,
     TWICE,
 )
+
+#: They show what the other tests of this folder notice, and change with those.
+pytestmark = pytest.mark.thorough
 
 Patch = pytest.MonkeyPatch
 
