@@ -83,7 +83,7 @@ chaos: install ## the whole system under kills and faults, then the verdict (JOB
 chaos-sim: install ## random schedules of faults on the real code in memory (SEEDS=10000)
 	@$(RUN)/python -m tests.crash.simulate --seeds $(SEEDS)
 
-mutants: install ## small wrong changes to the use cases that no test notices (MUTANTS="shared/lifecycle/sweep.py --sample 0.1")
+mutants: install ## small wrong changes to the use cases that no test notices (MUTANTS="shared/lifecycle/sweeper.py --sample 0.1")
 	@$(RUN)/python -m tests.mutants $(MUTANTS)
 
 slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until Ctrl-C

@@ -23,11 +23,11 @@ from functions.operate import blueprint as operate  # noqa: E402
 from functions.output import blueprint as output  # noqa: E402
 from functions.page import blueprint as page  # noqa: E402
 from functions.poison import blueprint as poison  # noqa: E402
-from functions.sweep import blueprint as sweep  # noqa: E402
+from functions.sweeper import blueprint as sweeper  # noqa: E402
 from functions.teams import blueprint as teams  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweep, deliver, archive, poison):
+for blueprint in (accept, sweeper, deliver, archive, poison):
     app.register_functions(blueprint)
 for blueprint in (api, document, output, files, events, operate, teams, page):
     app.register_functions(blueprint)

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bench import cold, download, idle, latency, listing, sweeping, throughput
+from bench import cold, download, idle, latency, listing, passes, throughput
 from bench import spec as documents
 from bench.celery import peer
 from bench.drops import code, folders
@@ -117,8 +117,8 @@ def _items(jobs: int, rtt: float, seconds: float, finished: int) -> dict[str, It
         "celery-true": partial(_peer, jobs, 0.0, shutil.which("true") or "/bin/true"),
         "latency": partial(latency.idle, min(jobs, 100)),
         "idle": partial(idle.idle, seconds),
-        "sweep": _sweep,
-        "sweep-table": _sweep_table,
+        "pass": _pass,
+        "pass-table": _pass_table,
         "lists": partial(_lists, 2_000),
         "lists-long": partial(listing.long_pages, finished, rtt),
         "cold": _cold,
@@ -140,21 +140,21 @@ async def _peer(jobs: int, rtt: float, command: str) -> Figures:
     return await peer.celery(jobs, rtt=rtt, command=command)
 
 
-async def _sweep() -> Figures:
-    figures = await sweeping.one_by_one(500)
+async def _pass() -> Figures:
+    figures = await passes.one_by_one(500)
     for active in (100, 1_000, 10_000):
         for changed in (0.0, 0.02):
-            figures |= await sweeping.sweep_of(active, changed)
+            figures |= await passes.pass_over(active, changed)
     return figures
 
 
-async def _sweep_table() -> Figures:
+async def _pass_table() -> Figures:
     figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="slipway-bench-", dir=disk()) as folder:
         async with azurite(Path(folder)) as storage:
             for active in (100, 1_000, 10_000):
                 for changed in (0.0, 0.02):
-                    figures |= await sweeping.sweep_of(active, changed, storage.connection_string)
+                    figures |= await passes.pass_over(active, changed, storage.connection_string)
     return figures
 
 

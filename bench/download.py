@@ -39,7 +39,7 @@ _SETTINGS = {
     **QUIET,
     "SLIPWAY_ADDRESS_MINUTES": "60",
     "SLIPWAY_MOUNTABLE": _CONTAINER,
-    "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+    "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
 }
 _MB = 1e6
 #: Callers at once that read whole answers through the app, and how many each reads.

@@ -1,6 +1,6 @@
 """What runs when nothing happens: processor time and storage requests of a minute, dollars of a month.
 
-The whole stack as `slipway up` starts it, the app alone as a deployment has it (its sweep and its inventory
+The whole stack as `slipway up` starts it, the app alone as a deployment has it (its sweeper and its inventory
 by their defaults, drops by Event Grid), and Celery beside them in the same minute.
 """
 
@@ -23,7 +23,7 @@ from slipway.stack.provision import Plan
 _SETTLE = 5.0
 _MINUTES_OF_A_MONTH = 30 * 24 * 60
 _DEPLOYED = {
-    **{name: SETTINGS[name].default for name in ("SLIPWAY_SWEEP_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
+    **{name: SETTINGS[name].default for name in ("SLIPWAY_SWEEPER_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
 }
 
 
@@ -46,7 +46,7 @@ async def idle(seconds: float) -> dict[str, float]:
 async def _warm(one: World) -> None:
     """Every timer once: what its first run imports belongs to the start, not to a minute."""
     async with aiohttp.ClientSession(one.running.host_url, raise_for_status=True) as http:
-        for name in ("sweep", "inventory"):
+        for name in ("sweeper", "inventory"):
             await http.post(f"/admin/functions/{name}", json={"input": ""})
 
 

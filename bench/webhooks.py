@@ -21,12 +21,12 @@ from shared.adapters.webhook.sender import WebhookSender
 from shared.core.job import JobState
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.delivery.deliver import deliver, finish
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.unit.world import World, job_json
 
 _HANGING = 200
 _OTHERS, _EVERY, _SECONDS = 10, 0.5, 20.0
-_SWEEP_EVERY = 2.0
+_PASS_EVERY = 2.0
 #: How many messages of a queue the Functions host gives out at once, by host.json.
 _INVOCATIONS = 64
 _ALLOWED = 5.0
@@ -98,7 +98,7 @@ async def measure(case: Case) -> list[float]:
                 job = await _job_ends(run, one, f"other{n}{one}")
                 run.ended[job] = time.perf_counter()
             await asyncio.sleep(_EVERY)
-        await asyncio.sleep(_SWEEP_EVERY + 1)
+        await asyncio.sleep(_PASS_EVERY + 1)
         for task in (*clocks, *run.tasks):
             task.cancel()
         for _ in range(2):  # who hangs is cut off; who waited for a slot opens the sender once more
@@ -118,9 +118,9 @@ async def _job_ends(run: Run, url: str, key: str) -> str:
 
 
 async def _timer(run: Run) -> None:
-    """The timer of the sweep: never two at once."""
+    """The timer of the sweeper: never two at once."""
     while True:
-        await asyncio.gather(sweep(run.world.ports), asyncio.sleep(_SWEEP_EVERY))
+        await asyncio.gather(make_pass(run.world.ports), asyncio.sleep(_PASS_EVERY))
 
 
 async def _host(run: Run) -> None:

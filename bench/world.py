@@ -42,7 +42,7 @@ _NODES = "datalake"
 _SUBMITTED = "submitted"
 #: Timers and scans out of the way: they are measured on their own.
 QUIET = {
-    "SLIPWAY_SWEEP_SCHEDULE": "0 * * * * *",
+    "SLIPWAY_SWEEPER_SCHEDULE": "0 * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
     "SLIPWAY_DEFAULT_NOTIFY": "[]",
     "SLIPWAY_RECEIPTS": "drops",

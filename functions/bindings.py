@@ -25,7 +25,7 @@ def _setting(name: str, values: Mapping[str, str] = os.environ) -> str:
 
 CONNECTION = "SLIPWAY_STORAGE"
 DROPS = _setting("SLIPWAY_DROP_CONTAINER")
-SWEEP = _setting("SLIPWAY_SWEEP_SCHEDULE")
+SWEEPER = _setting("SLIPWAY_SWEEPER_SCHEDULE")
 #: Apart from the minutes in which other timers start.
 ARCHIVE = "0 7/10 * * * *"
 INVENTORY = _setting("SLIPWAY_INVENTORY_SCHEDULE")

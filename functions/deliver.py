@@ -29,6 +29,6 @@ async def deliver(message: func.QueueMessage) -> None:
         return
     app = ports()
     if (message.dequeue_count or 1) > app.policy.message_tries:
-        log.error("wake-up %s failed too often; the sweep delivers its event", message.id)
+        log.error("wake-up %s failed too often; the sweeper delivers its event", message.id)
         return
     await deliver_event(app, job, sequence)

@@ -76,14 +76,14 @@ async def audit(req: func.HttpRequest) -> Reply[AuditReport]:
 async def health(req: func.HttpRequest) -> Reply[Health]:
     """Whether storage and clusters answer.
 
-    200 when storage answers and takes writes, every cluster answers, sweeps work, and the host runs the
-    sweep and `accept_message`, else 503. One word each for `storage` (`refuses writes` where it only
+    200 when storage answers and takes writes, every cluster answers, passes succeed, and the host runs the
+    sweeper and `accept_message`, else 503. One word each for `storage` (`refuses writes` where it only
     answers reads: `detail` says which writes; they are tried once a minute, and leave nothing), `engine`
     (`misconfigured` where every cluster answers, but one refuses the settings or is not there, or they
-    describe none), `paused` and `sweep` (`off` where a setting disables it); `settings` that are wrong,
+    describe none), `paused` and `sweeper` (`off` where a setting disables it); `settings` that are wrong,
     if storage or a cluster refuses them, or they turn a function `off`, which is named; the number of rows
     that cannot be read (`unreadable`) and of jobs that wait for a repair of the deployment (`parked`), as
-    the sweeps of the last 15 minutes counted them. No other names and no reasons, because it needs no key.
+    the passes of the last 15 minutes counted them. No other names and no reasons, because it needs no key.
     """
     from shared.operate.ready import ready
 
@@ -119,8 +119,8 @@ async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
 
     Each with its nodes by state (`counts`), each node where the engine names them (`members`), [what
     its engine can do there](engines.md#what-each-can-do) (`capabilities`), or why the cluster cannot be
-    queried (`error`), and `since` when sweeps get no answer either; `slipway nodes` shows the same. With
-    `history`, the nodes by state over that time, which the sweep's timer notes at most once a minute, up
+    queried (`error`), and `since` when passes get no answer either; `slipway nodes` shows the same. With
+    `history`, the nodes by state over that time, which the sweeper's timer notes at most once a minute, up
     to 480 points.
     """
     from shared.answers.operate import ClusterList

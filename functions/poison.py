@@ -39,5 +39,5 @@ async def bury_drop(message: func.QueueMessage) -> None:
 @blueprint.function_name("bury_wake_up")
 @blueprint.queue_trigger("message", queue_name="job-events-poison", connection=CONNECTION, data_type=BYTES)
 async def bury_wake_up(message: func.QueueMessage) -> None:
-    """A wake-up for which every try failed: the outbox row is the truth, and the sweep returns to it."""
-    log.error("wake-up %s failed; the sweep delivers its event", message.id)
+    """A wake-up for which every try failed: the outbox row is the truth, and the sweeper returns to it."""
+    log.error("wake-up %s failed; the sweeper delivers its event", message.id)

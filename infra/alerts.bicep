@@ -39,9 +39,9 @@ var queries = [
     severity: 2
   }
   {
-    name: 'sweep-silent'
-    about: 'No sweep for ten minutes: no process watches the jobs.'
-    query: 'requests | where operation_Name == "sweep"'
+    name: 'sweeper-silent'
+    about: 'The sweeper has not run for ten minutes: no process watches the jobs.'
+    query: 'requests | where operation_Name == "sweeper"'
     operator: 'LessThan'
     threshold: 1
     severity: 1

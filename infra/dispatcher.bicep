@@ -64,7 +64,7 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
       scaleAndConcurrency: {
         instanceMemoryMB: 2048
         maximumInstanceCount: 40
-        alwaysReady: alwaysReady > 0 ? [{ name: 'function:sweep', instanceCount: alwaysReady }] : []
+        alwaysReady: alwaysReady > 0 ? [{ name: 'function:sweeper', instanceCount: alwaysReady }] : []
         triggers: { http: { perInstanceConcurrency: 16 } }
       }
     }

@@ -38,7 +38,7 @@ param principalId string = deployer().objectId
 @minValue(1)
 param dailyLogGb int = 1
 
-@description('Instances of sweep that are always there; 0: a sweep may start up to ten seconds late.')
+@description('Instances of sweeper that are always there; 0: a pass may start up to ten seconds late.')
 @minValue(0)
 param alwaysReady int = 0
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
 _DELIVERIES = "deliveries.jsonl"
-#: A stack that was killed sweeps again as soon as storage lets it, and leaves no process: a person waits.
+#: A stack that was killed makes passes again once storage lets it, and leaves no process: a person waits.
 _TIMES = {"TIMER_LEASE": "15", "TIMER_RETRY": "2", "ORPHAN": "0"}
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
@@ -199,7 +199,7 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
     return {
         "FUNCTIONS_WORKER_RUNTIME": "python",
         **{f"LOCAL_HOST_{time}_SECONDS": seconds for time, seconds in _TIMES.items()},
-        "SLIPWAY_SWEEP_SCHEDULE": "* * * * * *",
+        "SLIPWAY_SWEEPER_SCHEDULE": "* * * * * *",
         "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
         "SLIPWAY_SETTLE_SECONDS": "1",
         "SLIPWAY_SOURCE": "urn:slipway:local",

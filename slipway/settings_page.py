@@ -23,7 +23,7 @@ GROUPS: Mapping[str, str] = {
     "access": "Who may call",
     "webhooks": "Webhooks and receipts",
     "limits": "Limits",
-    "timing": "Drops, sweeps and retention",
+    "timing": "Drops, the sweeper and retention",
     "storage": "Names in storage",
     "telemetry": "Logs, metrics and traces",
 }

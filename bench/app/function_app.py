@@ -22,7 +22,7 @@ sys.path.append(os.environ["BENCH_ROOT"])
 from functions.accept import blueprint as accept
 from functions.api import blueprint as api
 from functions.deliver import blueprint as deliver
-from functions.sweep import blueprint as sweep
+from functions.sweeper import blueprint as sweeper
 from shared import wiring
 from shared.core.engine import Cluster, Engine, Observation, Order
 from shared.core.job import JobState, Target
@@ -90,5 +90,5 @@ def _with_noop(settings: Settings, meter: Meter | None = None) -> Ports:
 if os.environ.get("BENCH_NOOP"):
     wiring.build = _with_noop
 app = func.FunctionApp()
-for blueprint in (accept, api, sweep, deliver):
+for blueprint in (accept, api, sweeper, deliver):
     app.register_functions(blueprint)

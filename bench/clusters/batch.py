@@ -1,7 +1,7 @@
-"""The Batch engine: submissions, and a sweep: `python -m bench.clusters.batch [JOBS [ROUNDS]]`.
+"""The Batch engine: submissions, and a pass: `python -m bench.clusters.batch [JOBS [ROUNDS]]`.
 
 Submission: bare POSTs of the same tasks to the emulator, encoded before, and the engine, in turn; also the
-processor time of this process, which other programs on the machine change less than the rates. The sweep:
+processor time of this process, which other programs on the machine change less than the rates. The pass:
 10,000 active tasks of a server that sends pages which it has made before; calls, and processor time a job.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from bench.clusters.rounds import sweep_cost
+from bench.clusters.rounds import pass_cost
 from bench.world import ROOT
 from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import child
@@ -46,7 +46,7 @@ class Pace(NamedTuple):
 
 
 async def main(jobs: int, rounds: int) -> None:
-    """Print the rates with their ratio, and what the sweep cost."""
+    """Print the rates with their ratio, and what the pass cost."""
     with tempfile.TemporaryDirectory() as data:
         argv = [sys.executable, "-m", "local.azurebatch", "--port=0", f"--data={data}"]
         async with child(argv, name="the emulator", cwd=ROOT, on_line=_ignore) as emulator:
@@ -60,8 +60,8 @@ async def main(jobs: int, rounds: int) -> None:
     sys.stdout.write(
         f"ratio of rates {statistics.median(ratios):.2f} ({min(ratios):.2f} - {max(ratios):.2f})\n"
     )
-    calls, seconds = await sweep_of(_ACTIVE)
-    sys.stdout.write(f"a sweep of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
+    calls, seconds = await pass_over(_ACTIVE)
+    sys.stdout.write(f"a pass of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
 async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[Pace, Pace]]:
@@ -103,13 +103,13 @@ async def _post(session: aiohttp.ClientSession, url: str, key: SharedKey, conten
         assert answer.status == 201, await answer.text()
 
 
-async def sweep_of(active: int) -> tuple[int, float]:
-    """Calls and processor seconds of one sweep over so many active tasks, by a process that looked before."""
+async def pass_over(active: int) -> tuple[int, float]:
+    """Calls and processor seconds of one pass over so many active tasks, by a process that looked before."""
     calls: list[str] = []
     async with _server(calls, active) as url:
         cluster = BatchCluster("dev", url=url, pool="p", shared="/shared", max_nodes=4)
         keys = {"dev": SharedKey("a", b"k" * 32)}
-        return await sweep_cost(lambda clock: BatchEngine({"dev": cluster}, keys, clock=clock), calls, active)
+        return await pass_cost(lambda clock: BatchEngine({"dev": cluster}, keys, clock=clock), calls, active)
 
 
 @asynccontextmanager

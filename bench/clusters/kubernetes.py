@@ -1,8 +1,8 @@
-"""The Kubernetes engine: submissions, and a sweep: `python -m bench.clusters.kubernetes [JOBS [ROUNDS]]`.
+"""The Kubernetes engine: submissions, and a pass: `python -m bench.clusters.kubernetes [JOBS [ROUNDS]]`.
 
 Submission: bare POSTs of the same objects, encoded before, and the engine, in turn, to the API server of the
 tests; with `--kubeconfig FILE` (JSON, of an administrator) to a real one, in a namespace that is removed
-afterwards, where no node fits the pods. The sweep: 10,000 Jobs that run, of a server that sends pages which
+afterwards, where no node fits the pods. The pass: 10,000 Jobs that run, of a server that sends pages which
 it has made before; calls, and processor time a job.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from bench.clusters.rounds import in_turn, rate, report, sweep_cost
+from bench.clusters.rounds import in_turn, pass_cost, rate, report
 from bench.world import ROOT
 from local.process import child
 from shared.core.engine import Order
@@ -48,11 +48,11 @@ _JOBS = f"/apis/batch/v1/namespaces/{_CLUSTER.namespace}/jobs"
 
 
 async def main(jobs: int, rounds: int, kubeconfig: str) -> None:
-    """Print the rates with their ratio, and what the sweep cost."""
+    """Print the rates with their ratio, and what the pass cost."""
     async with _server_of(kubeconfig) as access:
         report(await _submissions(access, jobs, rounds), "jobs")
-    calls, seconds = await sweep_of(_ACTIVE)
-    sys.stdout.write(f"a sweep of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
+    calls, seconds = await pass_over(_ACTIVE)
+    sys.stdout.write(f"a pass of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
 @asynccontextmanager
@@ -121,12 +121,12 @@ async def _clear(client: KubernetesClient) -> None:
     await rate(paths, lambda path: client.call("DELETE", path, query={"propagationPolicy": "Background"}))
 
 
-async def sweep_of(active: int) -> tuple[int, float]:
-    """Calls and processor seconds of one sweep over so many Jobs that run, by one that looked before."""
+async def pass_over(active: int) -> tuple[int, float]:
+    """Calls and processor seconds of one pass over so many Jobs that run, by one that looked before."""
     calls: list[str] = []
     async with _pages(calls, active) as url:
         clients = {"dev": KubernetesClient(Access(url), bearer_of(Access(url)))}
-        return await sweep_cost(
+        return await pass_cost(
             lambda clock: KubernetesEngine({"dev": _CLUSTER}, clients, clock=clock), calls, active
         )
 

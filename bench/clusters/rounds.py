@@ -1,4 +1,4 @@
-"""Rates of the same work done in two ways, in rounds that begin with one and the other in turn; a sweep."""
+"""Rates of the same work done in two ways, in rounds that begin with one and the other in turn; a pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from bench import sweeping
+from bench import passes
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.engine import Engine
@@ -56,10 +56,10 @@ def report(pairs: Sequence[tuple[float, float]], things: str) -> None:
     )
 
 
-async def sweep_cost(
+async def pass_cost(
     engine_of: Callable[[Callable[[], float]], Engine], calls: list[str], active: int
 ) -> tuple[int, float]:
-    """Calls and processor seconds of one sweep over so many active jobs, by a process that looked before.
+    """Calls and processor seconds of one pass over so many active jobs, by a process that looked before.
 
     `engine_of` makes the engine, with a clock; `calls` grows with what its server is asked for.
     """
@@ -70,15 +70,15 @@ async def sweep_cost(
 
     engine = engine_of(clock)
     world.use(engines=Engines(engine), ledger=TableLedger(ledger.store), outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
-    await sweeping.put_jobs(TableLedger(ledger.store), [sweeping.queued_job(n) for n in range(active)])
-    await world.sweep()
+    await passes.put_jobs(TableLedger(ledger.store), [passes.queued_job(n) for n in range(active)])
+    await world.make_pass()
     world.pass_time(61)
     calls.clear()
-    # What plays the storage and the cluster here is large: no other sweep's collector walks over that.
+    # What plays the storage and the cluster here is large: no other pass's collector walks over that.
     gc.collect()
     gc.freeze()
     before = time.process_time()
-    await world.sweep()
+    await world.make_pass()
     seconds = time.process_time() - before
     gc.unfreeze()
     await engine.close()

@@ -1,7 +1,7 @@
 """What a day's jobs cost on Azure, and which limit comes first: the real code's calls times prices.
 
 `python -m bench.cost.scale --jobs-a-day 1000000 --active 100000`.
-What jobs, sweeps and archiving ask of storage is counted by running them over ports in memory
+What jobs, passes and archiving ask of storage is counted by running them over ports in memory
 (`bench.cost.simulate`). Limits: learn.microsoft.com, scalability targets of queues (2,000 messages/s), tables
 (2,000 entities/s a partition, 20,000/s an account), ARM (25 reads/s).
 """
@@ -28,7 +28,7 @@ _BUSY = 0.05
 _POLLS = 6 / 2
 #: Jobs that are simulated, and active jobs at most: the pages of more follow from those of these.
 _JOBS, _ACTIVE = 400, 20_000
-#: Records in one blob of the archive; CPU seconds of a sweep for each job (docs/explanation/performance.md).
+#: Records in one blob of the archive; CPU seconds of a pass for each job (docs/explanation/performance.md).
 _BATCH, _CPU = 100, 40e-6
 
 
@@ -39,7 +39,7 @@ class Load:
     jobs_a_day: float
     active: int
     peak: float = 5.0
-    sweep_seconds: float = 60.0
+    pass_seconds: float = 60.0
     shards: int = 4
     experiments: int = 10
     #: jobs whose end one push reports; a node that writes its result reports one
@@ -53,10 +53,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Counts:
-    """What the real code asked: for a job, for a sweep, for archiving a job."""
+    """What the real code asked: for a job, for a pass, for archiving a job."""
 
     job: Usage
-    sweep: Usage
+    one_pass: Usage
     archived: Usage
 
 
@@ -90,56 +90,56 @@ class Cost:
 
 
 async def count(load: Load, jobs: int = _JOBS) -> Counts:
-    """Run jobs, a sweep and the archiving; as many jobs at once as the mean rate keeps busy."""
+    """Run jobs, a pass and the archiving; as many jobs at once as the mean rate keeps busy."""
     at_once = max(1, round(load.jobs_a_day / _DAY * _BUSY))
     simulation = Simulation(load.shards)
     job = await simulation.jobs(jobs, at_once)
     archived = await simulation.archived(jobs)
     some = min(load.active, _ACTIVE)
-    sweep = await Simulation(load.shards).sweep(some)
+    one_pass = await Simulation(load.shards).make_pass(some)
     more = max(1.0, load.active / some)
-    return Counts(job, Usage(sweep.reads * more, sweep.transactions, sweep.entities), archived)
+    return Counts(job, Usage(one_pass.reads * more, one_pass.transactions, one_pass.entities), archived)
 
 
 def cost(load: Load, counts: Counts) -> Cost:
     """Counts times prices, and counts a second over limits."""
     messages = 1 + 1 / load.pushed + counts.job.messages
     lists = max(load.experiments, math.ceil(load.active / PAGE))
-    sweeps, month = 1 / load.sweep_seconds, 30 * _DAY
+    passes, month = 1 / load.pass_seconds, 30 * _DAY
     jobs = load.jobs_a_day * 30
     dollars = {
         "messages": jobs * messages * _MESSAGE * QUEUE,
         "functions": jobs * messages * INVOCATION,
         "the table": jobs * counts.job.requests * TABLE,
         "archiving": jobs * (counts.archived.requests * TABLE + BLOB_WRITE / _BATCH),
-        "sweeps": month * sweeps * (counts.sweep.requests * TABLE + _sweep_time(load)),
+        "passes": month * passes * (counts.one_pass.requests * TABLE + _pass_time(load)),
         "empty polls": month * _POLLS * QUEUE,
     }
-    table = load.at_peak * counts.job.requests + counts.sweep.requests * sweeps
+    table = load.at_peak * counts.job.requests + counts.one_pass.requests * passes
     entities = load.at_peak * (counts.job.entities + counts.archived.entities / load.peak)
     return Cost(
         queue_messages=load.at_peak * messages,
         partition_entities=entities / load.shards,
         account_requests=load.at_peak * messages * _MESSAGE + table,
-        engine_reads=lists * sweeps,
+        engine_reads=lists * passes,
         dollars=dollars,
         dollars_a_million=sum(dollars.values()) / jobs * 1e6,
     )
 
 
-def _sweep_time(load: Load) -> float:
+def _pass_time(load: Load) -> float:
     return INVOCATION * max(1.0, load.active * _CPU / 0.1)
 
 
 def table(load: Load, counts: Counts) -> str:
     """The costs of a load as lines of a Markdown table."""
-    price, job, sweep = cost(load, counts), counts.job, counts.sweep
+    price, job, one_pass = cost(load, counts), counts.job, counts.one_pass
     lines = [
-        f"{load.jobs_a_day:,.0f} jobs a day, {load.active:,} active, a sweep every {load.sweep_seconds:g} s, "
+        f"{load.jobs_a_day:,.0f} jobs a day, {load.active:,} active, a pass every {load.pass_seconds:g} s, "
         f"{load.shards} shards, the peak {load.peak:g} times the mean",
         f"  a job: {job.transactions:.2f} transactions, {job.entities:.1f} entities, {job.reads:.2f} reads; "
         f"archiving it: {counts.archived.requests:.2f} requests, {counts.archived.entities:.1f} entities; "
-        f"a sweep: {sweep.requests:,.0f} requests",
+        f"a pass: {one_pass.requests:,.0f} requests",
         f"  ${price.dollars_a_month:,.2f} a month, ${price.dollars_a_million:.2f} per million jobs: "
         + ", ".join(f"{name} ${dollars:,.2f}" for name, dollars in price.dollars.items()),
     ]

@@ -1,4 +1,4 @@
-"""What jobs, sweeps and archiving ask of storage: the real code over ports in memory that count.
+"""What jobs, passes and archiving ask of storage: the real code over ports in memory that count.
 
 Counts are exact and the same on every machine; `bench.cost.scale` makes money and limits of them.
 """
@@ -107,8 +107,8 @@ class Simulation:
         assert (await archive(self.world.ports)).jobs == number
         return self._usage(number)
 
-    async def sweep(self, active: int) -> Usage:
-        """Requests of one sweep over `active` jobs, none of which has changed."""
+    async def make_pass(self, active: int) -> Usage:
+        """Requests of one pass over `active` jobs, none of which has changed."""
         other = MemoryLedger(self.world.clock, self.world.ports.ledger.shards, self.table)
         jobs = [_queued(n) for n in range(active)]
         for at in range(0, active, PAGE):
@@ -116,9 +116,9 @@ class Simulation:
         names = (_name(job) for job in jobs)
         self.world.engine = MemoryEngine(jobs=dict.fromkeys(names, Observation(JobState.QUEUED)))
         self.world.use(engines=Engines(self.world.engine))
-        await self.world.sweep()  # the first one asks who wants no more events
+        await self.world.make_pass()  # the first one asks who wants no more events
         self._begin()
-        await self.world.sweep()
+        await self.world.make_pass()
         return self._usage(1)
 
     async def _push(self, job: str) -> None:

@@ -27,7 +27,7 @@ from bench.download import make_container
 from bench.world import QUIET, ROOT, World, disk, free_ports, world
 from slipway.stack.provision import Plan
 
-_SETTINGS = {**QUIET, "SLIPWAY_SWEEP_SCHEDULE": "* * * * * *"}
+_SETTINGS = {**QUIET, "SLIPWAY_SWEEPER_SCHEDULE": "* * * * * *"}
 _SCRIPT = "from pathlib import Path\nprint(len(list(Path('data').iterdir())))\n"
 _BYTES = 1000
 #: Nodes mount another one, and would copy what is put there before their next job.

@@ -111,7 +111,7 @@ async def _submit(ports: Ports, row: Active, facts: Facts) -> None:
 
 
 async def _admitted(world: World, rows: Sequence[Active], result: Simulated) -> Admitted:
-    """The jobs that a pass submits, as the sweep chooses them."""
+    """The jobs that a pass submits, as the sweeper chooses them."""
     number = sum(row.needs_claim for row in rows)
     before = time.process_time()
     chosen = await admitted(world.ports, Loaded(rows, ()))
@@ -121,7 +121,7 @@ async def _admitted(world: World, rows: Sequence[Active], result: Simulated) -> 
 
 
 async def _active(world: World) -> list[Active]:
-    """The rows as the sweep reads them: with their records."""
+    """The rows as the sweeper reads them: with their records."""
     longest = world.ports.policy.longest_delivery_wait
     shards = range(world.ledger.shards)
     answers = [await world.ports.ledger.unfinished(shard, world.now, longest) for shard in shards]

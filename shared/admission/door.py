@@ -1,6 +1,6 @@
 """door: the gates for one job, which may be submitted at once.
 
-Acceptance never stops: what waits is `accepted`, and the sweep submits it when it may.
+Acceptance never stops: what waits is `accepted`, and the sweeper submits it when it may.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def sentence(why: Why | None) -> str:
     return _sentence(why.text) if why else ""
 
 
-@lru_cache(1024)  # a sweep looks at each job that waits, and most wait for the same
+@lru_cache(1024)  # a pass looks at each job that waits, and most wait for the same
 def _sentence(text: str) -> str:
     return plain(str(redact(text)), _TEXT)
 
@@ -88,5 +88,5 @@ def waits_anew(row: Active, observation: Observation, now: datetime) -> bool:
         return False
     if why is None or not why.passes or row.waits:
         return True
-    # As text, as the column is: what a damaged one holds stops no sweep.
+    # As text, as the column is: what a damaged one holds stops no pass.
     return row.since <= (now - _PASSING).astimezone(UTC).isoformat(timespec="milliseconds")

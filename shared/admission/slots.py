@@ -1,7 +1,7 @@
 """slots: how many jobs are at work, and which of those that wait are next where the limit holds them back.
 
 A job of a job sweep has its seat first, and one of a team with a quota its claim; then it waits for a slot
-like any other. No door gives a slot away while the jobs that wait for one need all that are free: the sweep
+like any other. No door gives a slot away while the jobs that wait for one need all that are free: the sweeper
 gives those, to the oldest jobs of the teams in turn. The counts are a protection, not an account: a process
 asks for them now and then, and adds what it submits.
 """

@@ -71,7 +71,7 @@ class SilentCluster(Answer):
     name: str
     error: str
     since: Time | None = None
-    """Since when the background sweeps have had no answer either, if one has asked recently."""
+    """Since when the background passes have had no answer either, if one has asked recently."""
     history: NodeHistory | None = None
     """Where it was asked for."""
 
@@ -140,7 +140,7 @@ class Readiness(Answer):
     storage: str
     engine: str
     paused: bool
-    sweep: str
+    sweeper: str
     settings: str
     unreadable: int
     """Rows that cannot be read."""

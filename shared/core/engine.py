@@ -67,7 +67,7 @@ class Why:
 
 
 class Observation(NamedTuple):
-    """What an engine says about one attempt, in our words. A tuple, since a sweep makes thousands of them."""
+    """What an engine says about one attempt, in our words. A tuple, since a pass makes thousands of them."""
 
     state: JobState
     reason: Reason | None = None

@@ -120,7 +120,7 @@ class Job(FrozenModel):
     ran_before: float = 0.0
     started: AwareDatetime | None = None
     ended: AwareDatetime | None = None
-    #: when the sweep checks it again even if the engine reports nothing new
+    #: when the sweeper checks it again even if the engine reports nothing new
     due: AwareDatetime
     #: the earliest start, because its source exceeded the hourly limit
     slot: AwareDatetime | None = Field(default=None, alias="turn")

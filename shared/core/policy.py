@@ -44,7 +44,7 @@ class Policy:
     settle: float = field(metadata=_setting("SLIPWAY_SETTLE_SECONDS"))
     message_tries: int = 40
     dispatch_deadline: float = 20.0
-    #: until the sweep repeats a submission that did not finish
+    #: until the sweeper repeats a submission that did not finish
     submit_lease: float = field(metadata=_setting("SLIPWAY_SUBMIT_LEASE_SECONDS"))
     lost_after_misses: int = 3
     lost_after: float = 300.0
@@ -53,7 +53,7 @@ class Policy:
     free_attempts: int = 50
     #: when an event is tried again, and when it is given up
     schedule: Schedule
-    #: until the sweep delivers an event that was not delivered at once
+    #: until the sweeper delivers an event that was not delivered at once
     deliver_grace: float = field(metadata=_setting("SLIPWAY_DELIVER_GRACE_SECONDS"))
     deliver_batch: int = 50
     deliver_deadline: float = 20.0
@@ -67,7 +67,7 @@ class Policy:
     read_patience: float = 20.0
     #: for what a cluster says of itself while a job is explained
     explain_patience: float = 5.0
-    sweep_deadline: float = 120.0
+    pass_deadline: float = 120.0
     ask_deadline: float = 60.0
     #: for what clusters report, before the jobs that wait are judged without those that have not answered
     report_patience: float = 10.0
@@ -124,7 +124,7 @@ class Policy:
 
     @property
     def longest_delivery_wait(self) -> timedelta:
-        """That of an event in the outbox, where the sweep looks a little later than the message."""
+        """That of an event in the outbox, where the sweeper looks a little later than the message."""
         return self.longest(WaitKind.EVENT)
 
     @cached_property

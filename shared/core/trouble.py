@@ -12,23 +12,23 @@ from typing import Literal
 
 from shared.core.ledger.entries import Silent
 
-#: A row that cannot be read, a job that waits for the deployment to be mended, a sweep that failed, a part
+#: A row that cannot be read, a job that waits for the deployment to be mended, a pass that failed, a part
 #: that our settings do not fit, and a cluster that does not answer.
-Kind = Literal["row", "job", "sweep", "settings", "cluster"]
+Kind = Literal["row", "job", "sweeper", "settings", "cluster"]
 #: Kinds that are in what is stored: a process that starts with other settings does not end them.
 STORED: tuple[Kind, ...] = ("row", "job")
 #: The beginning of reasons that only an operator can remove.
 OPERATOR_NEEDED = "waits for the deployment to be mended"
-#: How long a problem counts that was not seen again: longer than any wait until the next look. The next sweep
+#: How long a problem counts that was not seen again: longer than any wait until the next look. The next pass
 #: may run in another process, which does not know that it should resolve this one.
-_LATELY, _SWEPT = timedelta(minutes=15), timedelta(minutes=3)
+_LATELY, _PASSES = timedelta(minutes=15), timedelta(minutes=3)
 #: How many are remembered; beyond that the oldest is dropped.
 _MOST = 1000
 
 
 def lately(kind: str, moment: datetime, now: datetime) -> bool:
     """Whether a problem found at that time still counts. The clock of who found it may be wrong."""
-    return abs(now - moment) < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
+    return abs(now - moment) < (_PASSES if kind in ("sweeper", "cluster") else _LATELY)
 
 
 class Troubles:

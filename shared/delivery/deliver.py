@@ -54,12 +54,12 @@ async def deliver_now(ports: Ports, *notices: Notice) -> None:
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
-    """Deliver while a caller waits for the response. Errors are left to the sweep."""
+    """Deliver while a caller waits for the response. Errors are left to the sweeper."""
     await _patiently(ports, _one(ports, notice))
 
 
 async def deliver_due(ports: Ports, events: Iterable[Notice]) -> int:
-    """Deliver due events that no message woke up. The next sweep continues."""
+    """Deliver due events that no message woke up. The next pass continues."""
     await _learn(ports)
     now = ports.clock()
     due = sorted(events, key=lambda notice: notice.due)
@@ -125,10 +125,10 @@ async def _one(ports: Ports, notice: Notice) -> None:
         await _deliver(ports, notice)
     except (SlipwayError, TimeoutError) as error:
         event, why = notice.event_id, quoted(error)
-        log.warning("delivery is left to the sweep: %s: %s", event, why, extra={"job": notice.job_id})
+        log.warning("delivery is left to the sweeper: %s: %s", event, why, extra={"job": notice.job_id})
     except Exception:
-        # One event must not stop the others. Its row stays, and the sweep tries again.
-        log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})
+        # One event must not stop the others. Its row stays, and the sweeper tries again.
+        log.exception("delivery is left to the sweeper: %s", notice.event_id, extra={"job": notice.job_id})
 
 
 async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
@@ -151,7 +151,7 @@ def _leave(ports: Ports, task: asyncio.Task[Any]) -> None:
 def _log_error(task: asyncio.Task[Any]) -> None:
     """Log the error of a delivery that no function waits for."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("a delivery is left to the sweep", exc_info=error)
+        log.error("a delivery is left to the sweeper", exc_info=error)
 
 
 async def _deliver(ports: Ports, notice: Notice) -> Notice:
@@ -172,7 +172,7 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
     due = min(pending, default=notice.due)
     after = notice.model_copy(update={"deliveries": tuple(deliveries), "due": due})
     if pending:
-        # The sweep is due a little later than the message, so that only one of them does the work.
+        # The sweeper is due a little later than the message, so that only one of them does the work.
         later = after.due + timedelta(seconds=ports.policy.deliver_grace)
         await ports.outbox.settle(after.model_copy(update={"due": later}))
         await _wake(ports, after, (after.due - now).total_seconds())

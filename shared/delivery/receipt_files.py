@@ -3,7 +3,7 @@
 The last receipt and the diagnostics are guaranteed: the outbox row of the end writes them. STATUS is one line
 in a blob that carries its number, the sequence of its transition; the receipt of a drop changes together with
 it, and has the same number. Every write names the text that it replaces, so a late writer finds a greater
-number there and leaves it. The last line is guaranteed like the receipt; the next sweep writes earlier lines
+number there and leaves it. The last line is guaranteed like the receipt; the next pass writes earlier lines
 that a process could not write.
 """
 
@@ -79,7 +79,7 @@ async def put_news(ports: Ports, job: Job, document: Mapping[str, Any] | None = 
 
 
 async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> bool:
-    """Returns whether STATUS may be written: an outdated STATUS shows the sweep an outdated receipt."""
+    """Returns whether STATUS may be written: an outdated STATUS shows the sweeper an outdated receipt."""
     try:
         document = document or await ports.ledger.spec(job.id)
         engine = _engine(ports, job.target) if job.target else ""
@@ -88,7 +88,7 @@ async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | Non
     except Unreadable:
         return True  # there is no receipt before the end
     except SlipwayError as error:
-        log.warning("the receipt of %s is left to the sweep: %s", job.id, error, extra={"job": job.id})
+        log.warning("the receipt of %s is left to the sweeper: %s", job.id, error, extra={"job": job.id})
         return False
     return True
 
@@ -100,7 +100,7 @@ async def put_status(ports: Ports, job: Job, *, fresh: bool = False) -> None:
     try:
         await ports.drops.put_status(job.status_file, status(job), job.line.sequence, fresh=fresh)
     except SlipwayError as error:
-        log.warning("STATUS of %s is left to the sweep: %s", job.id, error, extra={"job": job.id})
+        log.warning("STATUS of %s is left to the sweeper: %s", job.id, error, extra={"job": job.id})
 
 
 async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
@@ -113,7 +113,7 @@ async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
             if await ports.drops.put_status(shown.name, line, shown.sequence):
                 await _put_receipt(ports, row.stored.job, None)
         except SlipwayError as error:
-            log.warning("STATUS of %s is left to the next sweep: %s", row.job_id, error)
+            log.warning("STATUS of %s is left to the sweeper: %s", row.job_id, error)
 
     await each(((row, row.shown) for row in rows if row.shown is not None), one)
 

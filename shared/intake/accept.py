@@ -152,9 +152,9 @@ async def _follow_up(ports: Ports, stored: Stored, document: JsonObject | None, 
             await deliver_at_door(ports, notice)
     except (SlipwayError, TimeoutError) as error:
         why = quoted(error)
-        log.warning("left to the sweep: %s: %s", stored.job.id, why, extra={"job": stored.job.id})
+        log.warning("left to the sweeper: %s: %s", stored.job.id, why, extra={"job": stored.job.id})
     except Exception:
-        log.exception("left to the sweep: %s", stored.job.id, extra={"job": stored.job.id})
+        log.exception("left to the sweeper: %s", stored.job.id, extra={"job": stored.job.id})
     return stored.job
 
 

@@ -1,4 +1,4 @@
-"""Lifecycle: from the record `accepted` to its end. Admission, submission, sweep, push, retries, archive.
+"""Lifecycle: from the record `accepted` to its end. Admission, submission, sweeper, push, retries, archive.
 
 In: due records and what engines report. Out: one transaction a transition, with its event.
 """

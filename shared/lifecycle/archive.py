@@ -121,7 +121,7 @@ async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -
     if left_alone(ports, engine, cluster):
         return frozenset(job for job, _ in attempts)
     try:
-        # Without `calling`: a cluster that is slow to forget still answers, and is swept.
+        # Without `calling`: a cluster that is slow to forget still answers, and no pass leaves it out.
         async with asyncio.timeout(ports.policy.ask_deadline):
             remaining = await ports.engines.get(engine).forget(cluster, [one for _, one in attempts])
         return frozenset(job for job, one in attempts if one.name in remaining)

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 async def carry_out(ports: Ports, stored: Stored) -> None:
-    """Cancel at the engine now; if that fails, the sweep repeats it."""
+    """Cancel at the engine now; if that fails, the sweeper repeats it."""
     target = stored.job.target
     if target is None or stored.job.state not in (JobState.QUEUED, JobState.RUNNING):
         return  # the submission is finished first: a late one must not outlive the cancellation
@@ -26,7 +26,7 @@ async def carry_out(ports: Ports, stored: Stored) -> None:
             await engine.cancel(target)
     except (EngineError, TimeoutError) as error:
         log.warning(
-            "cancel of %s is left to the sweep: %r", stored.job.id, error, extra={"job": stored.job.id}
+            "cancel of %s is left to the sweeper: %r", stored.job.id, error, extra={"job": stored.job.id}
         )
 
 

@@ -83,7 +83,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             observation = await engine.submit(order)
     except LeftAlone:
-        return stored  # no call was made, so nothing is known: the sweep tries again
+        return stored  # no call was made, so nothing is known: the sweeper tries again
     except (EngineError, TimeoutError) as error:
         change = await _not_taken(
             ports, stored, error, shown_error(ports, job, spec if opened else None, error)

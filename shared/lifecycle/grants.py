@@ -60,7 +60,7 @@ async def admitted(ports: Ports, loaded: Loaded) -> Admitted:
 
     A keeper that fails gives nothing, and keeps no job waiting at another gate.
     """
-    end = asyncio.get_running_loop().time() + ports.policy.sweep_deadline
+    end = asyncio.get_running_loop().time() + ports.policy.pass_deadline
     asking = await _in_time(end, "others", _settled(ports, loaded), _asking(loaded.rows))
     world = World(ports.policy, ports.clock())
     lines = _by_gate(asking, world)
@@ -102,10 +102,10 @@ async def _in_time(end: float, name: str, act: Awaitable[T], otherwise: T) -> T:
         async with asyncio.timeout_at(end):
             return await act
     except (SlipwayError, TimeoutError) as error:
-        log.warning("sweep: jobs that wait for %s are left to the next one: %s", name, quoted(error))
+        log.warning("sweeper: jobs that wait for %s are left to the next pass, after %s", name, quoted(error))
     except Exception:
-        # The gates do not need each other; what failed here is tried again by the next sweep.
-        log.exception("sweep: jobs that wait for %s are left to the next one", name)
+        # The gates do not need each other; what failed here is tried again by the next pass.
+        log.exception("sweeper: jobs that wait for %s are left to the next pass", name)
     return otherwise
 
 

@@ -47,7 +47,7 @@ def starts_later(row: Active, observation: Observation) -> bool:
     """Whether a job may have begun again: its cluster names a start after it was known to run."""
     if row.state is not JobState.RUNNING or observation.started is None:
         return False
-    # As text, as the column is: what a damaged one holds stops no sweep.
+    # As text, as the column is: what a damaged one holds stops no pass.
     return row.since < observation.started.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
@@ -158,7 +158,7 @@ def _next_attempt(attempt: int, due: datetime, why: str) -> Why:
 
 
 def _times(observation: Observation) -> dict[str, datetime | None]:
-    """The engine's own time before ours: a sweep sees a start late."""
+    """The engine's own time before ours: a pass sees a start late."""
     if observation.state is JobState.QUEUED:
         return {"started": None}  # requeued where it was: what ran before is lost, and no node has it now
     return {"started": observation.started} if observation.started else {}

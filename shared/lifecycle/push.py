@@ -1,4 +1,4 @@
-"""push: a notice that jobs have ended; each is queried at once, not at the next sweep.
+"""push: a notice that jobs have ended; each is queried at once, not at the next pass.
 
 That comes as a message, or as the record of a run that a node wrote into a container. Neither is believed in
 anything, and no record is read: its place names the job, the engine is asked, and only what that says changes
@@ -53,7 +53,7 @@ async def record_written(ports: Ports, job_id: str) -> None:
 
 
 async def jobs_ended(ports: Ports, job_ids: Sequence[str]) -> list[str]:
-    """Observe these jobs; those that have not ended, as their engines say. Errors are left to the sweep."""
+    """Observe these jobs; those that have not ended, as their engines say. Errors are left to the sweeper."""
     events: list[Notice] = []
     ended: list[Job] = []
 
@@ -61,7 +61,7 @@ async def jobs_ended(ports: Ports, job_ids: Sequence[str]) -> list[str]:
         try:
             return await _observe(ports, job_id, events, ended)
         except (EngineError, TimeoutError, Unreadable) as error:
-            log.warning("%s is left to the sweep: %r", job_id, error, extra={"job": job_id})
+            log.warning("%s is left to the sweeper: %r", job_id, error, extra={"job": job_id})
             return None
 
     named_jobs = list(dict.fromkeys(job_ids))

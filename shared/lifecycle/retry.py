@@ -42,8 +42,12 @@ def spent_on_another(job: Job, observation: Observation, most_free: int) -> Budg
 
 
 def free_attempts(job: Job) -> int:
-    """Its attempts before this one that have cost no retry."""
-    return job.attempt - 1 - job.spent.infrastructure - job.spent.user
+    """Its attempts before this one that have cost no retry.
+
+    Those that gave room back to a lender are none of them: another team's need is not the job's doing.
+    """
+    given_back = job.claim.returns if job.claim is not None else 0
+    return max(0, job.attempt - 1 - job.spent.infrastructure - job.spent.user - given_back)
 
 
 def was_recalled(job: Job, observation: Observation) -> bool:

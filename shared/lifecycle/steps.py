@@ -1,4 +1,4 @@
-"""steps: acts of one sweep that do not need each other. One that fails is left to the next sweep."""
+"""steps: acts of one pass that do not need each other. One that fails is left to the next pass."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ async def step(name: str, act: Awaitable[int]) -> int:
     try:
         return await act
     except (SlipwayError, TimeoutError) as error:
-        log.warning("sweep: %s are left to the next one: %s", name, quoted(error))
+        log.warning("sweeper: %s are left to the next pass, after %s", name, quoted(error))
         return 0
     except Exception:
-        # The steps do not need each other; what failed here is tried again by the next sweep.
-        log.exception("sweep: %s are left to the next one", name)
+        # The steps do not need each other; what failed here is tried again by the next pass.
+        log.exception("sweeper: %s are left to the next pass", name)
         return 0
 
 
 async def for_each(
     ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]], at_once: int = AT_ONCE
 ) -> int:
-    """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
+    """Act on all items, some at once, within the time of a pass; one that fails never stops the others."""
     number = 0
 
     async def one(item: T) -> None:
@@ -42,13 +42,13 @@ async def for_each(
         except Unreadable:
             pass  # noted where it was read; it stays as it is
         except (SlipwayError, TimeoutError) as error:
-            log.warning("left to the next sweep: %s", quoted(error))
+            log.warning("left to the sweeper: %s", quoted(error))
         except Exception:
-            log.exception("left to the next sweep")
+            log.exception("left to the sweeper")
 
     try:
-        async with asyncio.timeout(ports.policy.sweep_deadline):
+        async with asyncio.timeout(ports.policy.pass_deadline):
             await each(items, one, at_once)
     except TimeoutError:
-        log.warning("the sweep's time is over; the rest is left to the next one")
+        log.warning("the time of the pass is over; the rest is left to the next one")
     return number

@@ -1,4 +1,4 @@
-"""cancel: sets a flag on the record, which the sweep passes to the engine until the job has ended."""
+"""cancel: sets a flag on the record, which the sweeper passes to the engine until the job has ended."""
 
 from __future__ import annotations
 

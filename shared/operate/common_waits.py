@@ -117,7 +117,7 @@ def _code_ends(ports: Ports, job: Job) -> list[Waiting]:
 
 
 async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:
-    """Engine/cluster → since when the sweeps get no answer, for those queried lately."""
+    """Engine/cluster → since when the passes get no answer, for those queried lately."""
     try:
         return _silent(ports, (await standing(ports)).reported)
     except SlipwayError as error:
@@ -126,5 +126,5 @@ async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:
 
 
 def _silent(ports: Ports, report: Reported | None) -> Mapping[str, Silent]:
-    """Clusters that do not answer, if a sweep reported them lately."""
+    """Clusters that do not answer, if a pass reported them lately."""
     return report.silent if report and lately("cluster", report.at, ports.clock()) else {}

@@ -28,12 +28,12 @@ class ClusterAnswer:
     name: str
     view: ClusterView | None = None
     error: str = ""
-    #: since when the sweeps get no answer either; None if none has queried it lately
+    #: since when the passes get no answer either; None if none has queried it lately
     since: datetime | None = None
 
 
 async def node_histories(ports: Ports, since: datetime) -> Mapping[str, NodeHistory]:
-    """The node history of each configured cluster since that time, as recorded by the sweep's timer."""
+    """The node history of each configured cluster since that time, as recorded by the sweeper's timer."""
     histories = await ports.node_histories.all()
     return {
         name: histories.get(name, NodeHistory(name)).points_from(since) for name in ports.engines.clusters

@@ -13,7 +13,7 @@ from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Ports
 from shared.core.trouble import lately
 from shared.operate.writable import unwritable
-from shared.setting_table.functions_off import EXPECTED, NEEDED, SWEEP
+from shared.setting_table.functions_off import EXPECTED, NEEDED, SWEEPER
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +49,8 @@ class Ready:
     unwritable: tuple[str, ...] = ()
     #: the functions that the host does not run
     off: tuple[str, ...] = ()
-    #: the last sweep failed
-    sweep_fails: bool = False
+    #: the last pass failed
+    sweeper_fails: bool = False
     #: storage, a cluster or the host refuses the configured settings
     settings_wrong: bool = False
     #: rows that cannot be read
@@ -63,7 +63,7 @@ class Ready:
     @property
     def ready(self) -> bool:
         """Whether a job could be accepted and submitted."""
-        works = self.storage and not self.unwritable and self.engine and not self.sweep_fails
+        works = self.storage and not self.unwritable and self.engine and not self.sweeper_fails
         return works and not self._needed
 
     @property
@@ -87,7 +87,7 @@ class Ready:
             "storage": "refuses writes" if self.unwritable else _word(self.storage),
             "engine": "misconfigured" if self.misconfigured else _word(self.engine),
             "paused": self.paused,
-            "sweep": "off" if SWEEP in self.off else "fails" if self.sweep_fails else "ok",
+            "sweeper": "off" if SWEEPER in self.off else "fails" if self.sweeper_fails else "ok",
             "settings": "wrong" if self.settings_wrong else "ok",
             "unreadable": self.unreadable,
             "parked": self.parked,
@@ -125,7 +125,7 @@ async def _probe(ports: Ports) -> Ready:
         bool(stopped),
         refusing,
         tuple(ports.functions_off),
-        sweep_fails="sweep" in wrong,
+        sweeper_fails="sweeper" in wrong,
         settings_wrong="settings" in wrong,
         unreadable=wrong.get("row", 0),
         parked=wrong.get("job", 0),
@@ -158,12 +158,12 @@ async def _storage(ports: Ports) -> bool:
 
 
 async def _reported(ports: Ports) -> list[tuple[str, int]]:
-    """Problems that the last sweep found, if that was lately: kinds and numbers."""
+    """Problems that the last pass found, if that was lately: kinds and numbers."""
     try:
         async with asyncio.timeout(_PATIENCE):
             report = (await ports.ledger.standing()).reported
     except (SlipwayError, TimeoutError) as error:
-        log.warning("what the sweep found is not known: %s", error or "no answer in time")
+        log.warning("what the sweeper found is not known: %s", error or "no answer in time")
         return []
     now = ports.clock()
     return [(kind, n) for kind, n in report.counts.items() if lately(kind, report.at, now)] if report else []

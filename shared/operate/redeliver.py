@@ -108,7 +108,7 @@ async def _restart(ports: Ports, notice: Notice) -> None:
         else delivery
         for delivery in notice.deliveries
     )
-    # If the message is lost, the sweep finds the event.
+    # If the message is lost, the sweeper finds the event.
     due = now + timedelta(seconds=ports.policy.deliver_grace)
     await ports.outbox.revive(notice.model_copy(update={"deliveries": deliveries, "due": due, "since": now}))
     await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-#: Those without which jobs arrive and go no further: the queue's door, and the sweep.
-SWEEP = "sweep"
-NEEDED = ("accept_message", SWEEP)
+#: Those without which jobs arrive and go no further: the queue's door, and the sweeper.
+SWEEPER = "sweeper"
+NEEDED = ("accept_message", SWEEPER)
 #: Those that no caller of the API starts, without `accept_drop`: events of drops usually come by the queue.
 BY_EVENT = (
     *(*NEEDED, "inventory", "archive", "deliver"),

@@ -187,8 +187,8 @@ _ROWS: Mapping[str, Setting] = {
         words=("EventGrid", "LogsAndContainerScan"),
     ),
     "SLIPWAY_SETTLE_SECONDS": Setting("timing", "seconds", "3", "how long a dropped folder must be quiet"),
-    "SLIPWAY_SWEEP_SCHEDULE": Setting(
-        "timing", "crontab", "0 * * * * *", "NCRONTAB of the sweep", example="*/2 * * * * *"
+    "SLIPWAY_SWEEPER_SCHEDULE": Setting(
+        "timing", "crontab", "0 * * * * *", "NCRONTAB of the sweeper", example="*/2 * * * * *"
     ),
     "SLIPWAY_INVENTORY_SCHEDULE": Setting(
         "timing", "crontab", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
@@ -200,10 +200,10 @@ _ROWS: Mapping[str, Setting] = {
         "timing", "days", "30", "when the record of a finished job moves into the archive; 0: never"
     ),
     "SLIPWAY_SUBMIT_LEASE_SECONDS": Setting(
-        "timing", "seconds", "60", "when the sweep repeats a submission that did not finish"
+        "timing", "seconds", "60", "when the sweeper repeats a submission that did not finish"
     ),
     "SLIPWAY_DELIVER_GRACE_SECONDS": Setting(
-        "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
+        "timing", "seconds", "30", "when the sweeper delivers an event that was not delivered at once"
     ),
     "SLIPWAY_DROP_CONTAINER": Setting("storage", "container", "scripts", "container of drops"),
     "SLIPWAY_RECEIPTS_CONTAINER": Setting("storage", "container", "runs", "container of receipts"),

@@ -169,7 +169,7 @@ class Archive(NamedTuple):
 
 
 def packed_whole(contents: Mapping[str, bytes]) -> Archive:
-    """The archive of files in memory, in their order. Each may be executed, as in a mounted container."""
+    """The archive of files in memory, in their order, each of which may be executed."""
     largest = sorted(contents.values(), key=len, reverse=True)[:SAMPLES]
     out = BytesIO()
     packer = Packer(out, compress=shrinks((len(data), data[:SAMPLE]) for data in largest))

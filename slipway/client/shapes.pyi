@@ -338,7 +338,7 @@ class Readiness(TypedDict):
     storage: str
     engine: str
     paused: bool
-    sweep: str
+    sweeper: str
     settings: str
     unreadable: int
     parked: int

@@ -46,6 +46,6 @@ def resume(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
 
 def _switch(answer: Mapping[str, Any]) -> list[str]:
     if not answer["paused"]:
-        return ["submissions resume; the next sweep submits the waiting jobs"]
+        return ["submissions resume; the next pass submits the waiting jobs"]
     reason = f": {answer['reason']}" if answer["reason"] else ""
     return [f"submissions are paused by {answer['by']}{reason}"]

@@ -39,7 +39,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         # Every drop in these tests is reported twice, in any order.
         delivery=Delivery(copies=2, delay=0.5),
         overrides={
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
             "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # tests fire it by hand
             "SLIPWAY_ADDRESS_MINUTES": "5",
             "SLIPWAY_MOUNTABLE": "datalake,logs,models",

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.thorough
 async def test_under_kills_and_faults_nothing_is_lost_doubled_or_left_untold(tmp_path: Path) -> None:
     kills = ["--kill-every=5", "--kill-storage-every=15"]
-    # How many sweeps it takes hangs on how busy the machine is: `make chaos` has a bound for that.
+    # How many passes it takes hangs on how busy the machine is: `make chaos` has a bound for that.
     good, _ = await chaos(options_of(["--jobs=40", "--workers=2", "--seed=1", *kills]), tmp_path)
 
     assert good

@@ -1,4 +1,4 @@
-"""Ends reported at once: no sweep runs here, no cluster sends a notice; only records of runs arrive."""
+"""Ends reported at once: no pass runs here, no cluster sends a notice; only records of runs arrive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         data=tmp_path_factory.mktemp("push"),
         in_memory=True,
         overrides={
-            "SLIPWAY_SWEEP_SCHEDULE": NEVER,
+            "SLIPWAY_SWEEPER_SCHEDULE": NEVER,
             "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
         },
         cluster_arguments=("--notice-queue=", "--provisioning-seconds=0", "--containers=host"),

@@ -30,7 +30,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         data=tmp_path_factory.mktemp("stack"),
         in_memory=True,
         overrides={
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
             "SLIPWAY_WEBHOOK_SCHEDULE": "1s,1s",
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",

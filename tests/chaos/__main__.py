@@ -3,7 +3,7 @@
 Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds,
 and storage now and then; services accept slowly; each job is sent up to three times, and many receivers
 fail at first. Kills end when every job has run. What is then unfinished has to be settled within three
-sweeps. All periods are a sixth of their defaults.
+passes. All periods are a sixth of their defaults.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from tests.chaos.sender import Sender
 from tests.chaos.storage import MortalStorage
 
 _NODES = 8
-_SWEEP_SECONDS = 10
-_SWEEPS = 3
+_PASS_SECONDS = 10
+_PASSES = 3
 #: On Azure Batch more: a run waits up to 20 s for the end of one before it, whose node has gone.
-_SWEEPS_ON_BATCH = 5
+_PASSES_ON_BATCH = 5
 _GIVE_UP_AFTER = 12
 _LOOK_EVERY = 2.0
 _TELL_EVERY = 10.0
@@ -54,7 +54,7 @@ _PATIENCE = 900.0
 _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
 _ENDED = re.compile(r"ended \(exit code (-?\d+)\)")
 _SETTINGS = {
-    "SLIPWAY_SWEEP_SCHEDULE": f"*/{_SWEEP_SECONDS} * * * * *",
+    "SLIPWAY_SWEEPER_SCHEDULE": f"*/{_PASS_SECONDS} * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
     "SLIPWAY_DELIVER_GRACE_SECONDS": "5",
     "SLIPWAY_SUBMIT_LEASE_SECONDS": "10",
@@ -138,7 +138,7 @@ class Chaos:
             pass
 
     async def run(self, system: Stack) -> tuple[Verdict, int]:
-        """Send, kill, wait for quiet; the verdict, and how many sweeps that took after the last kill."""
+        """Send, kill, wait for quiet; the verdict, and how many passes that took after the last kill."""
         command = f'echo "$SLIPWAY_JOB_ID $SLIPWAY_ATTEMPT" >> {self.log}'
         self.proxies["app"].stand_for(system.host_url)
         person = Person(self.proxies["app"].url, system.settings, self.dice)
@@ -157,13 +157,13 @@ class Chaos:
             await sending
             await self._all_ran(killing)
             await _ended(killing)
-            before = _sweeps(host_log)
+            before = _passes(host_log)
             while True:
                 verdict = await self._judge(system, sender)
                 verdict.other += await person.untold()
-                sweeps = max(0, _sweeps(host_log) - before)
-                if verdict.good or sweeps > _GIVE_UP_AFTER:
-                    return verdict, sweeps
+                passes = max(0, _passes(host_log) - before)
+                if verdict.good or passes > _GIVE_UP_AFTER:
+                    return verdict, passes
                 await asyncio.sleep(_LOOK_EVERY)
         finally:
             telling.cancel()
@@ -255,11 +255,11 @@ async def _ended(tasks: list[asyncio.Task[None]]) -> None:
 
 
 def _allowed(options: argparse.Namespace) -> int:
-    return _SWEEPS_ON_BATCH if options.cluster == "batch" else _SWEEPS
+    return _PASSES_ON_BATCH if options.cluster == "batch" else _PASSES
 
 
-def _sweeps(host_log: Path) -> int:
-    return host_log.read_text().count("function sweep succeeded")
+def _passes(host_log: Path) -> int:
+    return host_log.read_text().count("function sweeper succeeded")
 
 
 def say(text: str) -> None:
@@ -269,10 +269,10 @@ def say(text: str) -> None:
 
 
 async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
-    """One run, reported. Whether the promise held, and how many sweeps what was unfinished took."""
+    """One run, reported. Whether the promise held, and how many passes what was unfinished took."""
     run = Chaos(options, data)
     async with run.system() as system:
-        verdict, sweeps = await run.run(system)
+        verdict, passes = await run.run(system)
         log = (system.logs / "host.log").read_text()
     interrupted = sum(map(int, _INTERRUPTED.findall(log)))
     ended = [code for code in _ENDED.findall(log) if code != "-9"]
@@ -290,8 +290,8 @@ async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
     say(f"faults            {faults:>7} of {requests} requests")
     say(f"standstills       {standstills:>7} of a service that accepted no connection")
     say(f"workers that ended by themselves  {len(ended)}{', exit codes ' if ended else ''}{', '.join(ended)}")
-    say(f"sweeps to settle  {sweeps:>7} after the last kill, of {_allowed(options)} allowed")
-    return verdict.good and not ended, sweeps
+    say(f"passes to settle  {passes:>7} after the last kill, of {_allowed(options)} allowed")
+    return verdict.good and not ended, passes
 
 
 def options_of(arguments: list[str] | None) -> argparse.Namespace:
@@ -323,12 +323,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = options_of(arguments)
     data = Path(tempfile.mkdtemp(prefix="slipway-chaos-"))
     say(f"chaos: {options.jobs} jobs, {options.workers} workers, seed {options.seed}")
-    good, sweeps = asyncio.run(chaos(options, data))
-    if good and sweeps <= _allowed(options):
+    good, passes = asyncio.run(chaos(options, data))
+    if good and passes <= _allowed(options):
         shutil.rmtree(data)
     else:
         say(f"chaos FAILED; everything is kept in {data}")
-    return 0 if good and sweeps <= _allowed(options) else 1
+    return 0 if good and passes <= _allowed(options) else 1
 
 
 if __name__ == "__main__":

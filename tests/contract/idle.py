@@ -46,7 +46,7 @@ class IdleWorld(World):
             if self.now != before:
                 waited, before = Patience(patience), self.now
             assert not waited.is_over(job.state.value), job
-            await self.sweep(0)
+            await self.make_pass(0)
             await asyncio.sleep(0.2)
         return job
 

@@ -121,8 +121,8 @@ class Rig:
             await asyncio.sleep(0.1)
         return observation
 
-    async def swept(self, target: Target) -> Observation:
-        """How it ended, by sweeps, which make nodes for it."""
+    async def ended_by_passes(self, target: Target) -> Observation:
+        """How it ended, by passes, which make nodes for it."""
         patience = Patience(PATIENCE)
         while True:
             observation = (await self.engine.status(CLUSTER, self.targets[-2:])).get(target.name)
@@ -574,7 +574,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
     mine = rig.order(intruding(secret, printed, theirs.target.name), token="t.2")
     await rig.engine.submit(mine)
 
-    end = await rig.swept(mine.target)
+    end = await rig.ended_by_passes(mine.target)
     report = await rig.engine.read(mine.target, "stdouterr", "stdout.txt", 0, 10_000)
     their_end = await rig.until(theirs.target, lambda observation: observation.state.terminal)
     log = await rig.engine.read(theirs.target, "stdouterr", "stdout.txt", 0, 10_000)
@@ -588,7 +588,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
 
     after = replace(rig.order("exit 3"), earlier=(Earlier(theirs.target, Reason.USER),))
     await rig.engine.submit(after)
-    answer = await rig.swept(after.target)
+    answer = await rig.ended_by_passes(after.target)
     assert answer.state is JobState.FAILED, answer
 
 

@@ -28,7 +28,7 @@ from shared.core.job import JobState
 from shared.core.ledger.listing import Query
 from shared.delivery.deliver import deliver, finish
 from shared.intake.arrive import message_arrived
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.breadth import every_few
 from tests.unit.world import World, job_json
 
@@ -122,7 +122,7 @@ async def _world(storage: Azurite, faults: Faults) -> AsyncIterator[World]:
 
 
 async def _journey(world: World) -> None:
-    """A message that is repeated until it is acknowledged, and sweeps until the job has ended."""
+    """A message that is repeated until it is acknowledged, and passes until the job has ended."""
     body = job_json()
     for _ in range(4):
         if await _survives(_message(world, body)):
@@ -134,7 +134,7 @@ async def _journey(world: World) -> None:
             elif observation.state is JobState.RUNNING:
                 world.engine.set_state(name, JobState.SUCCEEDED)
         world.pass_time(100)
-        await _survives(sweep(world.ports))
+        await _survives(make_pass(world.ports))
         await finish(world.ports)
 
 

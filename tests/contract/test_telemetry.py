@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from shared.adapters.telemetry import SWEPT, OtelMeter, to_collector
+from shared.adapters.telemetry import SWEEPER_ENDED, OtelMeter, to_collector
 from shared.settings import Settings
 from shared.wiring import meter_of
 
@@ -50,7 +50,7 @@ async def _used(make: Callable[[], OtelMeter]) -> None:
             meter.add("slipway.jobs.ended", state="lost", reason="infrastructure")
             meter.add("slipway.jobs.ended", state="lost", reason="infrastructure")
             meter.set("slipway.jobs.active", 3, state="running")
-            meter.set(SWEPT, 0)
+            meter.set(SWEEPER_ENDED, 0)
             with meter.span("slipway.accept"):
                 meter.annotate(job="j_1")
             _fail(meter)
@@ -72,7 +72,7 @@ async def test_a_collector_gets_metrics_and_spans() -> None:
         await _used(lambda: to_collector(url))
 
     metrics = _metrics(collector.bodies("/v1/metrics"))
-    age, _ = metrics.pop("slipway.sweep.age")
+    age, _ = metrics.pop("slipway.sweeper.age")
     assert 0 <= age < 60
     assert metrics == {
         "slipway.jobs.ended": (2, {"state": "lost", "reason": "infrastructure"}),

@@ -135,7 +135,7 @@ async def _work(world: World) -> None:
     await message_arrived(world.ports, json.dumps(envelope).encode(), "m1")
     for name in [*world.engine.jobs]:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await finish(world.ports)
     await world.ports.archive.put("jobs/x.jsonl", b"{}\n")
     await world.ports.activity.add(Act(datetime.now(UTC), "ann", (), "pause", "", 200))

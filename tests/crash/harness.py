@@ -36,7 +36,7 @@ from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived
 from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.invariants.archived import ended_records
 from tests.crash.invariants.idle_jobs import Idles
@@ -185,9 +185,9 @@ class Run:
     async def _fire(self, number: int) -> None:
         """The timers of a round."""
         if self.twice and number % 3:  # the others are missed
-            await asyncio.gather(self._work(sweep), self._work(sweep))
+            await asyncio.gather(self._work(make_pass), self._work(make_pass))
         elif not self.twice:
-            await self._work(sweep)
+            await self._work(make_pass)
         if number % 2 == 1 and self.inventories:
             await self._work(inventory)
         if self.archives and number % 2 == 0:

@@ -1,4 +1,4 @@
-"""Random schedules, each from a seed: a few jobs, sweeps, duplicates, quotas, wrong clocks, many faults."""
+"""Random schedules, each from a seed: a few jobs, passes, duplicates, quotas, wrong clocks, many faults."""
 
 from __future__ import annotations
 

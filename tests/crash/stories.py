@@ -41,7 +41,7 @@ class Story:
     started: int | None = 1
     #: one process gets messages that arrive together
     together: bool = False
-    #: two processes sweep at once, and every third timer is missed
+    #: two processes make a pass at once, and every third timer is missed
     twice: bool = False
 
 
@@ -194,7 +194,7 @@ def _preempted(run: Run) -> None:
 
 
 def _requeued(run: Run) -> None:
-    """A job that is requeued and restarts between two sweeps: it is running before and after."""
+    """A job that is requeued and restarts between two passes: it is running before and after."""
     run.requeues = Requeues()
     _one(run)
 
@@ -345,14 +345,14 @@ def _one_key_later(run: Run) -> None:
 SWEPT = Story("jobs of a sweep", _swept, 3, 3)
 ONE_KEY_LATER = Story("a sweep, and then a job with its key", _one_key_later, 2, 1)
 ONE_KEY = Story("a job and a sweep with one key at once", _one_key, 2, 1)
-SWEPT_TWICE = Story("jobs of a sweep, swept twice at once", _swept, 3, 3, twice=True)
+SWEPT_TWICE = Story("jobs of a sweep, with two passes at once", _swept, 3, 3, twice=True)
 CANCELLED = Story("a cancelled job", _cancelled)
 FAILED = Story("a job that fails, and says why", _failed)
-REQUEUED = Story("a job that begins again between two sweeps", _requeued)
+REQUEUED = Story("a job that begins again between two passes", _requeued)
 WAITING = Story("a job that waits, and says why", _waiting)
 DEPENDENT = Story("jobs that wait for others", _dependent, 4, 4)
 BROKEN = Story("jobs that wait for what cannot come any more", _broken, 4, 2)
-TWICE = Story("jobs that wait for others, swept twice at once", _dependent, 4, 4, twice=True)
+TWICE = Story("jobs that wait for others, with two passes at once", _dependent, 4, 4, twice=True)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 #: The stories of sweeps of jobs.
 JOB_SWEEPS = (
@@ -385,7 +385,7 @@ STORIES = (
     FAILED,
     WAITING,
     ARCHIVED,
-    Story("three jobs, swept twice at once", _three, 3, 3, twice=True),
+    Story("three jobs, with two passes at once", _three, 3, 3, twice=True),
     DEPENDENT,
     BROKEN,
     TWICE,

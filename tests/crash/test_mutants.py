@@ -16,10 +16,10 @@ import shared.intake.accept
 import shared.intake.candidate
 import shared.lifecycle.archive
 import shared.lifecycle.carry_out
-import shared.lifecycle.cluster_sweep
+import shared.lifecycle.cluster_pass
 import shared.lifecycle.dispatch
 import shared.lifecycle.observe
-import shared.lifecycle.sweep
+import shared.lifecycle.sweeper
 import shared.lifecycle.transition
 import shared.lifecycle.waiting.dependents
 from shared.adapters.storage import rows
@@ -135,14 +135,14 @@ def stalled_submissions_are_left_alone(patch: Patch) -> None:
     async def mutant(ports: Ports, job_id: str) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.cluster_sweep, "repeat", mutant)
+    patch.setattr(shared.lifecycle.cluster_pass, "repeat", mutant)
 
 
 def no_safety_net_of_delivery(patch: Patch) -> None:
     async def mutant(ports: Ports, events: Any) -> int:
         return 0
 
-    patch.setattr(shared.lifecycle.sweep, "deliver_due", mutant)
+    patch.setattr(shared.lifecycle.sweeper, "deliver_due", mutant)
 
 
 def receipt_outside_the_outbox(patch: Patch) -> None:
@@ -247,12 +247,12 @@ def a_wait_outlives_its_job(patch: Patch) -> None:
     patch.setattr(Job, "move", mutant)
 
 
-def a_wait_is_written_by_every_sweep(patch: Patch) -> None:
+def a_wait_is_written_by_every_pass(patch: Patch) -> None:
     def mutant(ports: Ports, job: Job, why: Why | None) -> Waiting | None:
         return Waiting(word=why.word, text=why.text, since=ports.clock()) if why else None
 
     patch.setattr(shared.lifecycle.observe, "waiting", mutant)
-    patch.setattr(shared.lifecycle.cluster_sweep, "waits_anew", lambda *args: True)
+    patch.setattr(shared.lifecycle.cluster_pass, "waits_anew", lambda *args: True)
 
 
 def a_wait_that_a_crash_left_unsaid_is_not_looked_for(patch: Patch) -> None:
@@ -261,7 +261,7 @@ def a_wait_that_a_crash_left_unsaid_is_not_looked_for(patch: Patch) -> None:
 
 
 def a_job_that_runs_is_not_looked_at_again(patch: Patch) -> None:
-    patch.setattr(shared.lifecycle.cluster_sweep, "starts_later", lambda *args: False)
+    patch.setattr(shared.lifecycle.cluster_pass, "starts_later", lambda *args: False)
 
 
 def another_start_is_the_same_run(patch: Patch) -> None:
@@ -295,7 +295,7 @@ def any_end_counts_as_success(patch: Patch) -> None:
     patch.setattr(shared.lifecycle.waiting.dependents, "_fates_of", mutant)
 
 
-def what_this_sweep_does_not_hold_has_ended(patch: Patch) -> None:
+def what_this_pass_does_not_hold_has_ended(patch: Patch) -> None:
     async def mutant(ports: Ports, job_ids: Any) -> Any:
         records = [await ports.ledger.get(one) for one in job_ids]
         return Fates({one.job.id: one.job.state for one in records if one is not None})
@@ -345,11 +345,11 @@ OF_ONE_STORY = (
     (a_job_that_runs_is_not_looked_at_again, REQUEUED, any_call),
     (another_start_is_the_same_run, REQUEUED, any_call),
     (a_wait_outlives_its_job, WAITING, any_call),
-    (a_wait_is_written_by_every_sweep, WAITING, any_call),
+    (a_wait_is_written_by_every_pass, WAITING, any_call),
     (a_wait_that_a_crash_left_unsaid_is_not_looked_for, WAITING, any_call),
     (a_job_that_waits_is_submitted_like_any_other, DEPENDENT, any_call),
     (any_end_counts_as_success, BROKEN, any_call),
-    (what_this_sweep_does_not_hold_has_ended, TWICE, any_call),
+    (what_this_pass_does_not_hold_has_ended, TWICE, any_call),
     (what_has_not_ended_counts_as_absent, TWICE, any_call),
     (removed_before_it_is_archived, ARCHIVED, archiving),
     (no_tombstone, ARCHIVED, archiving),

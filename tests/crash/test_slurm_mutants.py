@@ -11,7 +11,7 @@ import pytest
 import shared.engines.slurm.attempts
 import shared.engines.slurm.job.request
 import shared.engines.slurm.jobs
-import shared.lifecycle.cluster_sweep
+import shared.lifecycle.cluster_pass
 import shared.lifecycle.dispatch
 from shared.core.engine import Submission
 from shared.engines.slurm.copies import Verdict, judge
@@ -72,7 +72,7 @@ def forgotten_for_good(patch: Patch) -> None:
     async def mutant(*args: Any) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.cluster_sweep, "submit_again", mutant)
+    patch.setattr(shared.lifecycle.cluster_pass, "submit_again", mutant)
 
 
 def another_user_believed(patch: Patch) -> None:

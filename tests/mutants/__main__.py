@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "modules",
         nargs="*",
-        help="e.g. shared/lifecycle/sweep.py; all of intake, lifecycle, admission and delivery by default",
+        help="e.g. shared/lifecycle/sweeper.py; all of intake, lifecycle, admission and delivery by default",
     )
     parser.add_argument("--sample", type=float, default=1.0, help="share of the mutants, drawn by chance")
     parser.add_argument("--fresh", action="store_true", help="do not go by what earlier runs found")

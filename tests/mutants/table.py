@@ -109,6 +109,8 @@ CHANGES = (
     ),
     Change("shared/engines/proofs.py", "return {UNPROVEN: True}", "return {}"),
     Change("shared/engines/launch/plan.py", "one.reason, *order.keys.get(token, ())]", "one.reason]"),
+    Change("shared/engines/batch/engine.py", "Records(cluster, proofs)", "Records(cluster)"),
+    Change("shared/engines/batch/attempts.py", "self._records.proofs.with_keys(order)", "order"),
     Change(
         "local/azurebatch/run/schedule.py",
         "if len(fitting) >= task.instances:",

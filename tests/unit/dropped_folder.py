@@ -32,4 +32,4 @@ def status_line_of(world: World, job: Job) -> str:
 
 async def end(world: World, state: JobState, **how: object) -> None:
     world.engine.set_state(world.engine.started[0], state, **how)
-    await world.sweep()
+    await world.make_pass()

@@ -41,7 +41,7 @@ ROADS: dict[str, tuple[str, str]] = {
     "function bury_message": _CANARIES,
     "function bury_wake_up": _CANARIES,
     "function deliver": _SECRETS,
-    "function sweep": (
+    "function sweeper": (
         "tests/unit/lifecycle/test_mountable.py",
         "test_a_container_that_the_team_lost_meanwhile_gets_no_key",
     ),

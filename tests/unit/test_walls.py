@@ -94,7 +94,7 @@ async def furnish(scene: Scene) -> None:
         f"{CANARY}.txt": CANARY.encode(),
     }
     world.engine.set_state(world.engine.started[-1], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
     template = {**envelope, "idempotencyKey": "sweep", "sweep": {"lr": [0.1]}, "parallel": 1}
     sweep = json.loads((await scene.ask("post_sweep", "ann", template)).get_body())
     scene.values = {"id": job["id"], "sweep": sweep["sweepId"], "path": "stdout.txt"}

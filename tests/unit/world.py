@@ -24,7 +24,7 @@ from shared.delivery.deliver import deliver
 from shared.intake.accept import Accepted
 from shared.intake.arrive import message_arrived
 from shared.jobspec import Defaults
-from shared.lifecycle.sweep import Swept, sweep
+from shared.lifecycle.sweeper import PassCounts, make_pass
 from shared.settings import Settings
 from shared.wiring import policy_of
 from tests.doubles.memory import (
@@ -139,9 +139,9 @@ class World:
         (accepted,) = await message_arrived(self.ports, body, message_id)
         return accepted
 
-    async def sweep(self, seconds: float = 60) -> Swept:
+    async def make_pass(self, seconds: float = 60) -> PassCounts:
         self.pass_time(seconds)
-        return await sweep(self.ports)
+        return await make_pass(self.ports)
 
     async def wake(self) -> None:
         """Deliver every message that is visible in the queue of deliveries now."""

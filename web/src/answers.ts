@@ -455,7 +455,7 @@ export type ClusterState = {
 export type SilentCluster = {
   name: string;
   error: string;
-  /** Since when the background sweeps have had no answer either, if one has asked recently. */
+  /** Since when the background passes have had no answer either, if one has asked recently. */
   since?: string;
   /** Where it was asked for. */
   history?: NodeHistory;
@@ -516,7 +516,7 @@ export type Readiness = {
   storage: string;
   engine: string;
   paused: boolean;
-  sweep: string;
+  sweeper: string;
   settings: string;
   /** Rows that cannot be read. */
   unreadable: number;

@@ -1,7 +1,7 @@
 """Notices on a storage queue about ended jobs, in place of the events of a deployment.
 
 A message is a CloudEvent that names jobs by a variable of their environment. The first end is reported at
-once; those that come soon after it share the next message. A notice may be lost: the sweep finds the end.
+once; those that come soon after it share the next message. A notice may be lost: the sweeper finds the end.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class TableLedger:
         await self._store.upsert(other_rows.pause_row(pause))
 
     async def report(self, reported: Reported) -> None:
-        """Write the report of a sweep over the last one, by an upsert."""
+        """Write the report of a pass over the last one, by an upsert."""
         await self._store.upsert(other_rows.trouble_row(reported))
 
     async def standing(self) -> Standing:

@@ -1,7 +1,7 @@
 """The rows of the ledger table that belong to no job, as pure translations.
 
 Partitions `d<shard>` remember dropped paths, `receivers` the disabled receivers, `dead` the messages that
-failed too often; `meta` has the pause of submissions and the report of the sweep.
+failed too often; `meta` has the pause of submissions and the report of the sweeper.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ DEAD = "dead"
 PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 
 
-#: The key of the troubles that the last sweep found.
+#: The key of the troubles that the last pass found.
 TROUBLES = {"PartitionKey": "meta", "RowKey": "trouble"}
 #: The range that holds both, and nothing else of the partition.
 STANDING = Range("meta", PAUSE["RowKey"], f"{TROUBLES['RowKey']}|")
 
 
 def trouble_row(reported: Reported) -> Entity:
-    """The row with the troubles that a sweep found."""
+    """The row with the troubles that a pass found."""
     silent = {cluster: [text_of(one.since), one.why] for cluster, one in reported.silent.items()}
     return {
         **TROUBLES,

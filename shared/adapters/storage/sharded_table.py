@@ -72,7 +72,7 @@ class ShardedTable:
     def legible(self, rows: Iterable[Row], make: Callable[[Row], T]) -> list[T]:
         """The contents of some rows. An unreadable one is noted and skipped."""
         contents = []
-        for row in rows:  # without `perhaps`: a sweep reads thousands
+        for row in rows:  # without `perhaps`: a pass reads thousands
             try:
                 contents.append(make(row))
             except Exception as error:  # noqa: BLE001 - as in `read`

@@ -32,9 +32,9 @@ class StatusLine:
 
 
 class Active(NamedTuple):
-    """The row of a job that has not ended: the values that the sweep compares, and the record itself.
+    """The row of a job that has not ended: the values that the sweeper compares, and the record itself.
 
-    A tuple, since a sweep makes thousands of them: a frozen dataclass takes three times as long.
+    A tuple, since a pass makes thousands of them: a frozen dataclass takes three times as long.
     """
 
     job_id: str
@@ -113,7 +113,7 @@ class Unfinished:
 
 
 def packed(job: Job) -> str:
-    """A record in the form of its index row: a sweep reads thousands, and unpacks the few that change."""
+    """A record in the form of its index row: a pass reads thousands, and unpacks the few that change."""
     shrink = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
     text = job.model_dump_json(exclude_defaults=True).encode()
     return b64encode(shrink.compress(text) + shrink.flush()).decode()
@@ -165,7 +165,7 @@ class Silent:
 
 @dataclass(frozen=True)
 class Reported:
-    """The faults that a sweep found: numbers by kind, and silent clusters."""
+    """The faults that a pass found: numbers by kind, and silent clusters."""
 
     at: datetime
     counts: Mapping[str, int]
@@ -184,7 +184,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Standing:
-    """The state of the whole deployment: the last report of the sweep, and the pause."""
+    """The state of the whole deployment: the last report of the sweeper, and the pause."""
 
     reported: Reported | None = None
     pause: Pause | None = None

@@ -1,6 +1,6 @@
 """kinds: every kind of row in the ledger's table, and what to do about one that cannot be read. Pure.
 
-The audit, lists, sweeps and health share this table: a row that cannot be read is noted by its key, which
+The audit, lists, passes and health share this table: a row that cannot be read is noted by its key, which
 names its kind. What it is about stays as it is, and nothing else is affected.
 """
 
@@ -88,7 +88,7 @@ KINDS = (
     RowKind(
         "meta",
         "trouble",
-        "what the sweep found is not counted",
+        "what the sweeper found is not counted",
         f"{_NOTHING}: it is written anew",
     ),
     RowKind("nodes", "", "the history of its cluster is not shown", f"{_NOTHING}: it begins anew"),
@@ -102,7 +102,7 @@ KINDS = (
         "teams",
         "u|",
         "no waiting job of its team is submitted, and its use is not known",
-        f"{_RESTORE}, or delete it: the next sweep counts the jobs at work again, and the month begins anew",
+        f"{_RESTORE}, or delete it: the next pass counts the jobs at work again, and the month begins anew",
     ),
 )
 

@@ -79,7 +79,7 @@ class Ledger(Protocol):
         """Write the pause; None ends it."""
 
     async def report(self, reported: Reported) -> None:
-        """Publish to every process how many faults of each kind the sweep found."""
+        """Publish to every process how many faults of each kind the sweeper found."""
 
     async def standing(self) -> Standing:
         """Both, the pause and the last report, in one request."""

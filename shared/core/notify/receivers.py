@@ -37,7 +37,7 @@ class Receivers:
 
     def __init__(self, breaker: Breaker | None = None) -> None:
         self.breaker = breaker or Breaker(longest=900.0)
-        #: events that this process is delivering now, so that no sweep of its own sends them a second time
+        #: events that this process is delivering now, so that no pass of its own sends them a second time
         self.under_way: set[str] = set()
         #: deliveries that go on after their function has returned; the loop itself keeps no task alive
         self.tasks: set[Awaitable[Any]] = set()

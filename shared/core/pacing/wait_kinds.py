@@ -27,7 +27,7 @@ class WaitKind(StrEnum):
     EVIDENCE = "evidence"
     #: a delivery waits for its next try
     TRY = "try"
-    #: an event waits for the sweep, because it was not delivered at once
+    #: an event waits for the sweeper, because it was not delivered at once
     EVENT = "event"
     #: a job that may be idle is looked at again
     IDLE_CHECK = "idle check"

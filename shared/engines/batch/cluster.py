@@ -56,7 +56,7 @@ class BatchCluster(NodeOptions):
     mount_root: str = field(default="/mnt/batch/tasks/fsmounts", kw_only=True)
     #: "docker" if the pool's image has it; "" refuses jobs with containers
     container: str = ""
-    #: whether the sweep writes the pool's autoscale formula
+    #: whether the sweeper writes the pool's autoscale formula
     scales: bool = True
     #: nodes that stay when the pool is idle
     min_nodes: int = 0

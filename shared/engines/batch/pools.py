@@ -22,8 +22,8 @@ _STATES: Mapping[str, str] = {
     **dict.fromkeys(("unusable", "starttaskfailed", "unknown", "offline"), "unusable"),
     **dict.fromkeys(("leavingpool", "preempted", "deallocating", "deallocated"), "leaving"),
 }
-#: Before a node starts: a sweep finds the task and writes the formula, then Azure evaluates it.
-_GROWTH = "before that, a sweep writes the pool's formula, at most every 30 s, and Azure resizes the pool"
+#: Before a node starts: a pass finds the task and writes the formula, then Azure evaluates it.
+_GROWTH = "before that, a pass writes the pool's formula, at most every 30 s, and Azure resizes the pool"
 _QUOTAS = "[dedicatedCoreQuotaPerVmFamily, lowPriorityCoreQuota]"
 _SPACE = ("idle", "running", "preparing", "unusable", "leaving")
 #: Part of the code of a resize error → the word for the reason, and a sentence.

@@ -1,7 +1,7 @@
 """The autoscale formula of a pool: from zero, with enough nodes for tasks that need several. Pure.
 
-The service counts tasks, not their nodes, so the sweep writes the nodes of multi-node tasks into the formula.
-It asks for nodes only while tasks wait or run, so the pool also shrinks when no sweep runs.
+The service counts tasks, not their nodes, so the sweeper writes those of multi-node tasks into the formula.
+It asks for nodes only while tasks wait or run, so the pool also shrinks when no pass runs.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
 from shared.core.errors import Misconfigured, NotFound
 from shared.core.job import JobState, Target
+from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.forget import forgetting
 from shared.engines.kubernetes.job.request import belongings, job, programs
 from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.nodes import unseen, view
-from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.observations import was_cancelled
 from shared.engines.kubernetes.wire.client import KubernetesClient
@@ -41,7 +41,7 @@ class Attempts:
         self._cluster, self._client, self._records, self._clock = cluster, client, records, clock
         self._namespace = Namespace(cluster, client)
         self._looks = Looks(cluster, self._namespace, records, clock)
-        self._sweep = Sweep(cluster, self._namespace, self._looks, clock)
+        self._bulk = BulkStatus(cluster, self._namespace, self._looks, clock)
         self._has_programs = False
 
     async def submit(self, order: Order) -> Observation:
@@ -65,14 +65,14 @@ class Attempts:
         for one in await each(parts, lambda part: make(self._client, part.path, part.body)):
             if one.is_new:
                 refuse_dropped(one, target.name)
-        self._sweep.remember(target)
+        self._bulk.remember(target)
         if created.is_new:
             return Observation(JobState.QUEUED, handle=self._looks.handle(target))
         return await self._looks.observed(created.object, target)
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """Lists for all attempts; changed ones are read one by one."""
-        return await self._sweep.status(targets)
+        return await self._bulk.status(targets)
 
     async def at_work(self) -> Mapping[str, str]:
         """Every Job with a token that has not ended, by a list of metadata."""

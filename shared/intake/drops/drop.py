@@ -20,7 +20,7 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
-from shared.intake.drops.explained import answer_explained, with_its_document
+from shared.intake.drops.explained import put_explanation, with_its_document
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
 from shared.intake.drops.late import folder_that_lacks, note_frozen, say_late
@@ -132,7 +132,7 @@ async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None
 
 async def _explain(ports: Ports, plan: Plan, freezer: Freezer) -> _Result | None:
     """Explain a run instead of starting it. No job is recorded, so nothing counts as done."""
-    path = await answer_explained(ports, plan, freezer)
+    path = await put_explanation(ports, plan, freezer)
     if path is None:
         return None
     return _Result(DropMemo(plan.path, plan.etags, "", 1, folder=plan.folder, started=False), explained=path)

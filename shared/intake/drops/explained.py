@@ -44,7 +44,7 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
     return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 
 
-async def answer_explained(ports: Ports, plan: Plan, freezer: Freezer) -> str | None:
+async def put_explanation(ports: Ports, plan: Plan, freezer: Freezer) -> str | None:
     """Write the explanation of a run into the container of receipts.
 
     Returns its folder; None when a file changed while it was read.

@@ -74,7 +74,7 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations
         _silent(ports, cluster_path(*key), error)
         log.warning("cluster %s cannot be queried: %r", key[1], error, extra={"cluster": key[1]})
     except Exception:
-        # A defect of one adapter must not stop the sweeps of other clusters.
+        # A defect of one adapter must not stop the passes of other clusters.
         ports.troubles.report("cluster", cluster_path(*key), "a defect of its adapter; the log has it")
         log.exception("cluster %s cannot be queried", key[1], extra={"cluster": key[1]})
     return None

@@ -1,4 +1,4 @@
-"""count_nodes: records the number of nodes of each cluster on the sweep's timer, at most once a minute."""
+"""count_nodes: records the number of nodes of each cluster on the sweeper's timer, at most once a minute."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ async def reap(ports: Ports, rows: Sequence[Active]) -> int:
         async with asyncio.timeout(ports.policy.dispatch_deadline):
             return await for_each(ports, (rows_by_id[one] for one in due), lambda row: _one(ports, row))
     except TimeoutError:
-        log.warning("jobs that may be idle are left to the next sweep: their files come too slowly")
+        log.warning("jobs that may be idle are left to the next pass, because their files come too slowly")
         return 0
 
 

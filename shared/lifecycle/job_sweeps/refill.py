@@ -31,7 +31,7 @@ async def refill(ports: Ports, ended: Sequence[Job]) -> int:
     number = 0
     await release_claims(ports, ended)
     try:
-        async with asyncio.timeout(ports.policy.sweep_deadline):
+        async with asyncio.timeout(ports.policy.pass_deadline):
             while ends := _ends(ended):
                 chosen = await asyncio.gather(*(_next(ports, name, one) for name, one in ends.items()))
                 job_ids = [job_id for one in chosen for job_id in one]

@@ -1,6 +1,6 @@
 """dependents: release jobs that wait for the end of others, or end those whose condition can no longer hold.
 
-The record of a job that waits has the ids of the others. A sweep has the rows of all active jobs at hand, so
+The record of a job that waits has the ids of the others. A pass has the rows of all active jobs at hand, so
 it reads only those that have ended: each once, since an end never changes and the record that waits notes it.
 """
 
@@ -171,7 +171,7 @@ async def _judged(
         try:
             return await _change(ports, row, latest, fates)
         except SlipwayError as error:
-            log.warning("%s is left to the next sweep: %r", row.job_id, error, extra={"job": row.job_id})
+            log.warning("%s is left to the sweeper: %r", row.job_id, error, extra={"job": row.job_id})
             return None
 
     results = await each(rows, one)

@@ -17,7 +17,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=30)
 #: The header Date has whole seconds: on average it is half a second old.
 _HALF = 0.5
 #: The members of every answer, healthy or not.
-_WORDS = ("storage", "engine", "sweep", "settings", "paused", "unreadable", "parked", "off")
+_WORDS = ("storage", "engine", "sweeper", "settings", "paused", "unreadable", "parked", "off")
 
 
 class Refusing(Failure):

@@ -32,7 +32,9 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ),
     ("engine", "does not answer"): fail("app", "one of its clusters does not answer", "see its line below"),
     ("engine", "misconfigured"): fail("app", "one of its clusters refuses its settings", "read its log"),
-    ("sweep", "fails"): fail("app", "its last sweep failed, so jobs stay as they are", "read its log"),
+    ("sweeper", "fails"): fail(
+        "app", "its last pass over the jobs failed, so jobs stay as they are", "read its log"
+    ),
     ("settings", "wrong"): warn("app", "a service or its host refuses its settings", "read its log"),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }

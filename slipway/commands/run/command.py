@@ -95,7 +95,6 @@ def run(
     order, values = Order(after or (), after_failure or ()), variables(env or ())
     words, sealed = tuple(arguments or ()), secret_values(secret or ())
     choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed)
-    swept = parameters(sweep or ())
-    options = Options(choices, name, save, script, swept, parallel, once=idempotency_key)
+    options = Options(choices, name, save, script, parameters(sweep or ()), parallel, once=idempotency_key)
     code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
     raise typer.Exit(code)

@@ -32,7 +32,7 @@ VARIES = {
     r"receipt/drop/files/\d+/etag": "of an upload of its own",
     r"receipt/engine/id": "what each engine calls a job",
     r"receipt/outputs/\d+/path": "each engine has its own folder of a run",
-    r"event/data/(sequence|previousState)": "no sweep need see a job run",
+    r"event/data/(sequence|previousState)": "no pass need see a job run",
 }
 _VERSIONS = "receipt/versions/engine"
 
@@ -100,7 +100,7 @@ async def _events(stack: Stack) -> dict[str, Any]:
 
 def _leaves(job: str, receipt: Any, event: Any) -> dict[str, Any]:
     """Place → value, without what varies; the job's id, which names are made of, is masked."""
-    # A sweep need not see a job run, nor what it waits for.
+    # A pass need not see a job run, nor what it waits for.
     steps = [step["state"] for step in receipt["history"] if step["state"] != "running"]
     receipt["history"] = [state for state, _ in groupby(steps)]
     text = json.dumps({"receipt": receipt, "event": event})

@@ -22,7 +22,7 @@ async def guarded_stack(tenant: Tenant, data: Path, key: str = "") -> AsyncItera
             "SLIPWAY_TENANT": TENANT,
             "SLIPWAY_AUDIENCE": f"{AUDIENCE},{CLIENT}",
             "SLIPWAY_AUTHORITY": tenant.authority,
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
             "LOCAL_HOST_MASTER_KEY": "master-key",
             **({"LOCAL_HOST_FUNCTION_KEY": key} if key else {}),
         },

@@ -1,6 +1,6 @@
-"""Messages of a host that ended stay hidden for ten minutes, as on Azure: the sweep does what they were for.
+"""Messages of a host that ended stay hidden for ten minutes, as on Azure: the sweeper does their work.
 
-Nothing of that time is shortened here; the sweep's own periods are.
+Nothing of that time is shortened here; the sweeper's own periods are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Deaths of its worker after which a host ends.
 _DEATHS = 3
 SETTINGS = {
-    "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+    "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
     "SLIPWAY_SUBMIT_LEASE_SECONDS": "3",
     "SLIPWAY_DELIVER_GRACE_SECONDS": "3",
@@ -39,7 +39,7 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
 
 
 @pytest.mark.thorough
-async def test_the_sweep_submits_what_a_hidden_message_had_begun(door: Door) -> None:
+async def test_the_sweeper_submits_what_a_hidden_message_had_begun(door: Door) -> None:
     name, cluster = unique("hidden"), process_of(door, "the emulator")
     for _ in range(_DEATHS - 1):
         await _kill_worker(door)
@@ -58,7 +58,7 @@ async def test_the_sweep_submits_what_a_hidden_message_had_begun(door: Door) -> 
 
 
 @pytest.mark.thorough
-async def test_the_sweep_delivers_the_event_of_a_host_that_ended(door: Door) -> None:
+async def test_the_sweeper_delivers_the_event_of_a_host_that_ended(door: Door) -> None:
     name, receiver = unique("untold"), process_of(door, "the receiver")
     for _ in range(_DEATHS - 1):
         await _kill_worker(door)

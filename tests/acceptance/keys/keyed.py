@@ -37,7 +37,7 @@ async def keyed_stack(data: Path) -> AsyncIterator[Door]:
     options = Options(
         data=data,
         in_memory=True,
-        overrides={**closed(named), "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"},
+        overrides={**closed(named), "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *"},
         cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
     )
     async with stack(options, provisioned) as running, Door(running, KEYS["dan"]) as opened:

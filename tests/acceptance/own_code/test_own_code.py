@@ -18,7 +18,7 @@ from local.kubernetes import find_programs
 from local.slurm import missing_programs
 from local.stack import Options, stack
 from tests.acceptance.conftest import KEY, provisioned
-from tests.acceptance.door import Door, eventually, shell
+from tests.acceptance.door import Door, eventually, shell, unique
 from tests.breadth import size
 from tests.doubles.archives import COMMAND, FOLDER, PRINTED, digest, file, packed
 
@@ -53,7 +53,7 @@ async def own_door(
         in_memory=True,
         cluster=request.param,
         overrides={
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+            "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
         },
@@ -78,6 +78,52 @@ async def test_every_job_runs_the_code_that_was_accepted_with_it(own_door: Door)
     assert [job["state"] for job in ended] == ["succeeded"] * len(ended), ended
     logs = [(await own_door.call("GET", f"jobs/{job['id']}/log"))[1]["text"] for job in ended]
     assert logs == [PRINTED] * len(ended)
+
+
+_DROPPED = tuple(one for one in FOLDER if one.content and not one.name.startswith("."))
+_DROP_COMMAND = "python3 train.py && ./run.sh && echo changed >data/rows.csv && python3 train.py"
+_DROP_PRINTED = "1 1,2\nran\n1 changed\n"
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+async def test_a_drop_runs_the_files_that_were_accepted_and_names_those_that_came_later(
+    own_door: Door, nodes: int
+) -> None:
+    folder = unique("own")
+    root = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{folder}"
+    waits, runs = "sleep 600", f'cd "$SLIPWAY_CODE" && [ "$PWD" -ef {root} ] && {_DROP_COMMAND}'
+    for name, command in ((folder, runs), (f"{folder}-waits", waits)):
+        for entry in (*_DROPPED, file(".env", "x")):
+            await own_door.drop(f"{name}/{entry.name}", entry.content)
+        await own_door.drop(f"{name}/job.json", shell(command, nodeCount=nodes))
+    (one,) = await eventually(lambda: _of_folder(own_door, folder), "the job of the folder")
+    (other,) = await eventually(lambda: _of_folder(own_door, f"{folder}-waits"), "the job that waits")
+    for entry in _EDITED:
+        await own_door.drop(f"{folder}/{entry.name}", entry.content)
+    await own_door.drop(f"{folder}-waits/data/late.csv", b"9")
+
+    line = await eventually(lambda: _late(own_door, other["receipt"]), "the late file in STATUS")
+    await _accepted(own_door, f"jobs/{other['id']}/cancel", {})
+    ended = [await own_door.ended(id=one["id"])]
+    again = await _accepted(own_door, f"jobs/{one['id']}/rerun", await _receipt(own_door, one["receipt"]))
+    ended.append(await own_door.ended(id=again["id"]))
+
+    assert [job["state"] for job in ended] == ["succeeded"] * 2, ended
+    logs = [(await own_door.call("GET", f"jobs/{job['id']}/log"))[1]["text"] for job in ended]
+    assert logs == [_DROP_PRINTED] * 2
+    assert 'came after the job was accepted, and is not part of it: "data/late.csv"' in line
+    assert 'left out: hidden files and folders of tools (".env")' in line
+    assert (await own_door.call("GET", f"jobs/{one['id']}"))[1]["code"]["origin"] == "drop"
+
+
+async def _of_folder(door: Door, folder: str) -> list[dict[str, Any]] | None:
+    return await door.jobs(experiment=folder) or None
+
+
+async def _late(door: Door, receipt: str) -> str | None:
+    path = receipt.removeprefix("runs/").replace("receipt.json", "STATUS")
+    line = (await door.receipt_file(path) or b"").decode()
+    return line if "came after" in line else None
 
 
 async def _submitted(door: Door, code: dict[str, Any]) -> list[str]:

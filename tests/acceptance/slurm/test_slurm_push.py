@@ -1,4 +1,4 @@
-"""The record that the program on the nodes writes ends a job of Slurm without a sweep."""
+"""The record that the program on the nodes writes ends a job of Slurm without a pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
     if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
     overrides = {
-        "SLIPWAY_SWEEP_SCHEDULE": NEVER,
+        "SLIPWAY_SWEEPER_SCHEDULE": NEVER,
         "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
     }
     options = Options(data=tmp_path / "stack", in_memory=True, overrides=overrides, cluster="slurm", nodes=1)
@@ -28,13 +28,13 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
         spec = shell(f"until [ -e {go} ]; do sleep 0.1; done; exit 7")
         await door.call("POST", "jobs", {"name": name, "spec": spec, "notify": [door.hook(name)]})
 
-        async def swept_until_it_runs() -> dict[str, Any] | None:
-            """A sweep releases it, and another one sees it run."""
-            async with door.http.post("/admin/functions/sweep", json={"input": ""}) as answer:
+        async def passes_until_it_runs() -> dict[str, Any] | None:
+            """A pass releases it, and another one sees it run."""
+            async with door.http.post("/admin/functions/sweeper", json={"input": ""}) as answer:
                 assert answer.status == 202
             return next(iter(await door.jobs(name=name, state="running")), None)
 
-        await eventually(swept_until_it_runs, "the job to run")
+        await eventually(passes_until_it_runs, "the job to run")
         go.touch()
 
         job = await door.ended(name=name)

@@ -51,7 +51,7 @@ def order(block: dict[str, Any], nodes: int) -> Order:
 
 
 async def until(engine: BatchEngine, target: Target, expected: Callable[[Observation], bool]) -> Observation:
-    """What a sweep says of it at last: sweeps scale the pool."""
+    """What a pass says of it at last: passes scale the pool."""
     patience = Patience(PATIENCE)
     while True:
         observation = (await engine.status(NAME, [target])).get(target.name)

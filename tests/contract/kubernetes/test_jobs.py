@@ -110,27 +110,27 @@ async def test_a_quota_of_jobs_makes_no_attempt_and_a_quota_of_pods_is_why_a_job
         await engine.submit(second)
 
     observation = await until(engine, first.target, lambda observation: observation.why is not None)
-    swept = (await engine.status(NAME, [first.target]))[first.target.name]
+    listed = (await engine.status(NAME, [first.target]))[first.target.name]
     await engine.close()
 
     assert observation.why is not None
     assert observation.why.word == "QuotaExceeded"
-    assert swept.why == observation.why
+    assert listed.why == observation.why
 
 
-async def test_a_job_that_fits_nowhere_says_why_it_waits_in_a_sweep_as_well(where: Running) -> None:
+async def test_a_job_that_fits_nowhere_says_why_it_waits_in_a_pass_as_well(where: Running) -> None:
     engine = engine_on(where, gpus=9)
     one = order("true")
     await engine.submit(one)
     observation = await until(engine, one.target, lambda observation: observation.why is not None)
     for _ in range(2):
-        swept = (await engine.status(NAME, [one.target]))[one.target.name]
+        listed = (await engine.status(NAME, [one.target]))[one.target.name]
     await engine.close()
 
     assert observation.why is not None
     assert observation.why.word == "Unschedulable"
     assert "Insufficient nvidia.com/gpu" in observation.why.text
-    assert swept.why == observation.why
+    assert listed.why == observation.why
 
 
 async def test_a_missing_priority_class_can_never_start(where: Running) -> None:

@@ -44,14 +44,14 @@ async def test_a_gang_waits_without_a_pod_until_there_is_room_for_all_of_it(wher
         second.target,
         lambda observation: observation.why is not None and observation.why.word == "WaitingForQuota",
     )
-    swept = await engine.status(NAME, [first.target, second.target])
+    listed = await engine.status(NAME, [first.target, second.target])
     pods = {one["metadata"]["labels"]["job-name"] for one in where.server.store.all("pods")}
     await engine.cancel(first.target)
     end = await until(engine, second.target, is_over)
     await engine.close()
 
-    assert swept["b-1"].why == waits.why
-    assert swept["a-1"].state is JobState.RUNNING
+    assert listed["b-1"].why == waits.why
+    assert listed["a-1"].state is JobState.RUNNING
     assert pods == {"a-1"}
     assert end.state is JobState.SUCCEEDED
 
@@ -117,14 +117,14 @@ async def test_a_cancelled_job_is_never_resumed_by_kueue(where: Running, quota: 
     )
     await engine.cancel(one.target)
     end = await until(engine, one.target, is_over)
-    swept = (await engine.status(NAME, [one.target]))[one.target.name]
+    listed = (await engine.status(NAME, [one.target]))[one.target.name]
     if quota:
         await engine.submit(next_one)
         await until(engine, next_one.target, is_over)  # the quota is free, and the first one does not take it
     await engine.close()
 
     assert (end.state, end.reason) == (JobState.CANCELLED, Reason.TERMINATED)
-    assert swept == end
+    assert listed == end
     job = where.server.store.get("jobs", "slipway", one.target.name)
     assert job["spec"]["suspend"] is True
 

@@ -82,7 +82,7 @@ def order(
 
 
 async def submitted(slurm: SlurmEngine, job_order: Order) -> None:
-    """Submitted, and released by sweeps."""
+    """Submitted, and released by passes."""
     await slurm.submit(job_order)
     await until(slurm, job_order.target, _released)
 
@@ -92,7 +92,7 @@ def _released(observation: Observation | None) -> bool:
 
 
 async def ended(slurm: SlurmEngine, target: Target) -> Observation:
-    """How it ended, by sweeps."""
+    """How it ended, by passes."""
     return await until(
         slurm, target, lambda observation: observation is not None and observation.state.terminal
     )
@@ -101,7 +101,7 @@ async def ended(slurm: SlurmEngine, target: Target) -> Observation:
 async def until(
     slurm: SlurmEngine, target: Target, expected: Callable[[Observation | None], bool]
 ) -> Observation:
-    """What a sweep says of it at last."""
+    """What a pass says of it at last."""
     patience = Patience(PATIENCE)
     while not expected(observation := (await slurm.status(NAME, [target])).get(target.name)):
         assert not patience.is_over(observation and observation.state), observation

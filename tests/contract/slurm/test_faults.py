@@ -20,7 +20,7 @@ from shared.core.engine import Cluster, Earlier, Engine
 from shared.core.errors import NotFound
 from shared.core.job import JobState, Reason
 from shared.engines.slurm.engine import SlurmEngine
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted, text
 from tests.unit.world import CLUSTER, World, job_json
 
@@ -52,7 +52,7 @@ class Engines:
 
 
 async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own: Slurm) -> None:
-    """Slurm acknowledged all of them and forgets most: the sweep submits again what is missing."""
+    """Slurm acknowledged all of them and forgets most: the sweeper submits again what is missing."""
     async with engine(own, settle_seconds=6.0) as slurm:
         world = World()
         world.use(engines=Engines(slurm), clock=lambda: datetime.now(UTC))
@@ -69,7 +69,7 @@ async def test_a_controller_killed_in_a_burst_costs_no_job_and_doubles_none(own:
         forgotten = _BURST - len(queue.splitlines())
 
         patience = Patience(PATIENCE)
-        while active := (await sweep(world.ports)).active:
+        while active := (await make_pass(world.ports)).active:
             assert not patience.is_over(active)
             await asyncio.sleep(1)
 

@@ -13,7 +13,7 @@ import pytest
 from local.patience import Patience
 from local.slurm import Options, Partition, slurm
 from shared.core.job import JobState
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.contract.slurm.on_slurm import NAME, PATIENCE, engine
 from tests.contract.slurm.test_faults import Engines
 from tests.unit.world import CLUSTER, World, job_json
@@ -48,7 +48,7 @@ async def test_ten_jobs_on_a_controller_that_takes_three_all_run_once(tmp_path: 
         assert not world.ports.breaker.open(f"slurm/{NAME}", world.ports.clock())
 
         patience = Patience(PATIENCE)
-        while active := (await sweep(world.ports)).active:
+        while active := (await make_pass(world.ports)).active:
             assert not patience.is_over(active)
             await asyncio.sleep(0.5)
             ahead += timedelta(seconds=60)  # what waits for capacity is tried again after minutes

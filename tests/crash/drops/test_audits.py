@@ -22,6 +22,6 @@ async def test_what_ended_well_is_no_difference(story: Story) -> None:
         run.world.pass_time(seconds)
         report = await audit(run.world.ports)
         assert (report.differences, report.unknown) == ([], []), f"{seconds} s later"
-        await run.world.sweep()
+        await run.world.make_pass()
         await inventory(run.world.ports)
         await archive(run.world.ports)

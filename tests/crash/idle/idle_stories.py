@@ -22,5 +22,5 @@ def _begin(run: Run, *, works_again: bool) -> None:
 
 IDLE = Story("a job that does nothing", lambda run: _begin(run, works_again=False))
 WORKS_AGAIN = Story("a job that works again after its warning", lambda run: _begin(run, works_again=True))
-IDLE_TWICE = Story("a job that does nothing, swept twice at once", IDLE.begin, twice=True)
+IDLE_TWICE = Story("a job that does nothing, with two passes at once", IDLE.begin, twice=True)
 IDLE_JOBS = (IDLE, WORKS_AGAIN, IDLE_TWICE)

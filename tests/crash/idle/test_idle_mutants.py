@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-import shared.lifecycle.cluster_sweep
+import shared.lifecycle.cluster_pass
 import shared.lifecycle.ends
 from shared.core.engine import Observation
 from shared.core.job import Job, Stored
@@ -105,11 +105,11 @@ def the_cluster_is_asked_before_the_record_says_so(patch: Patch) -> None:
     patch.setattr(reap, "apply", mutant)
 
 
-def the_sweep_repeats_no_request(patch: Patch) -> None:
+def the_sweeper_repeats_no_request(patch: Patch) -> None:
     async def mutant(ports: Ports, row: Active) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.cluster_sweep, "_cancel", mutant)
+    patch.setattr(shared.lifecycle.cluster_pass, "_cancel", mutant)
 
 
 def an_end_as_idle_looks_like_a_cancellation(patch: Patch) -> None:
@@ -126,7 +126,7 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (the_end_follows_at_once, IDLE),
     (work_after_the_warning_is_not_seen, WORKS_AGAIN),
     (the_cluster_is_asked_before_the_record_says_so, IDLE),
-    (the_sweep_repeats_no_request, IDLE),
+    (the_sweeper_repeats_no_request, IDLE),
     (an_end_as_idle_looks_like_a_cancellation, IDLE),
 )
 

@@ -1,4 +1,4 @@
-"""A cluster that restarts a running job between two sweeps, and the invariants of its record."""
+"""A cluster that restarts a running job between two passes, and the invariants of its record."""
 
 from __future__ import annotations
 

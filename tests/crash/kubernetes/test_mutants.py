@@ -17,9 +17,9 @@ from shared.core.engine import Observation
 from shared.core.errors import Conflict
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
+from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.job.request import job
 from shared.engines.kubernetes.namespace import Namespace
-from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
 from tests.breadth import every_few, size
@@ -92,16 +92,16 @@ def cancelled_in_our_records_only(patch: Patch) -> None:
 
 
 def forgotten_before_its_end(patch: Patch) -> None:
-    original = Sweep.status
+    original = BulkStatus.status
 
-    async def mutant(self: Sweep, targets: Sequence[Target]) -> Mapping[str, Observation]:
+    async def mutant(self: BulkStatus, targets: Sequence[Target]) -> Mapping[str, Observation]:
         result = await original(self, targets)
         for target in targets:
             if (own := await self._looks.own(target)) is not None:
                 await self._namespace.delete(own)
         return result
 
-    patch.setattr(Sweep, "status", mutant)
+    patch.setattr(BulkStatus, "status", mutant)
 
 
 def secrets_are_not_made_again(patch: Patch) -> None:
@@ -180,10 +180,10 @@ def secrets_stay(patch: Patch) -> None:
 
 
 def what_changed_is_not_looked_at(patch: Patch) -> None:
-    async def mutant(self: Sweep, target: Target, lists: Any) -> Observation:
+    async def mutant(self: BulkStatus, target: Target, lists: Any) -> Observation:
         return Observation(JobState.RUNNING)
 
-    patch.setattr(Sweep, "_look_at", mutant)
+    patch.setattr(BulkStatus, "_look_at", mutant)
 
 
 #: The requests with faults.

@@ -135,7 +135,7 @@ RECALLED_AND_CANCELLED = Story(
     "a job that borrows, and is recalled and cancelled", _recalled_and_cancelled, 3, None
 )
 SHARED = Story("jobs of a team with a quota", _shared, 3, 3)
-TWICE = Story("jobs of a team with a quota, swept twice at once", _shared, 3, 3, twice=True)
+TWICE = Story("jobs of a team with a quota, with two passes at once", _shared, 3, 3, twice=True)
 AHEAD = Story("jobs of a team, whose clock was days ahead", _ahead, 3, 3)
 AT_ONCE = Story("jobs of a team at once", _at_once, 3, 3)
 RECALLED_IN_VAIN = Story("a job that borrows, and is recalled in vain", _recalled_in_vain, 3, None)
@@ -148,6 +148,6 @@ TEAMS = (
     Story("jobs of a team whose ends are told", _notified, 2, 2),
     Story("jobs of a team that are cancelled", _cancelled, 3, None),
     RECALLED,
-    Story("a job that borrows, and is recalled, swept twice at once", _recalled, 3, None, twice=True),
+    Story("a job that borrows, and is recalled, with two passes at once", _recalled, 3, None, twice=True),
     RECALLED_AND_CANCELLED,
 )

@@ -14,7 +14,7 @@ from tests.doubles.kubernetes.conditions import put
 from tests.doubles.kubernetes.defaults import containers_of, gpus
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.object_store import Object, Store
-from tests.doubles.kubernetes.processes import kill, moved, sweep
+from tests.doubles.kubernetes.processes import clear, kill, moved
 
 
 class Nodes:
@@ -76,7 +76,7 @@ class Nodes:
         self.silent.clear()
         for uid, process in list(self._processes.items()):
             kill(process, signal.SIGKILL)
-            sweep(uid)
+            clear(uid)
         for task in self._running.values():
             task.cancel()
         ends = await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -171,7 +171,7 @@ class Nodes:
             kill(process, signal.SIGKILL)
             await process.wait()
             raise
-        sweep(uid)
+        clear(uid)
         code = 128 - code if code < 0 else code
         word = "Completed" if code == 0 else "Error"
         ended = {"exitCode": code, "reason": word, "startedAt": started, "finishedAt": self._store.now()}

@@ -23,7 +23,7 @@ def kill(process: asyncio.subprocess.Process, number: int) -> None:
         os.killpg(process.pid, number)
 
 
-def sweep(uid: str) -> None:
+def clear(uid: str) -> None:
     """Kill all processes with the pod's mark, as a container does when its first process ends."""
     mark = f"SLIPWAY_POD={uid}".encode()
     until = time.monotonic() + 5

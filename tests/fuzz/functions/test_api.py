@@ -61,7 +61,7 @@ async def a_job(world: World) -> str:
     job = (await world.message({"spec": job_json(), "notify": [receiver]})).job
     world.engine.output |= {"stdout.txt": b"hello", "models/a.bin": b"0123456789"}
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
     return job.id
 
 

@@ -19,7 +19,7 @@ from shared.settings import TABLE, Settings
 ROOT = Path(__file__).resolve().parents[3]
 #: A timer, a list, a delivery: what each loads at its first invocation, beside the ports.
 WITHOUT_RULES = (
-    "shared.lifecycle.sweep",
+    "shared.lifecycle.sweeper",
     "shared.operate.listing",
     "shared.delivery.deliver",
     "shared.lifecycle.archive",

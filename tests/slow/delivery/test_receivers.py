@@ -1,4 +1,4 @@
-"""Receivers that hang, and what they do not hold up: the sweep's patience with them is real time."""
+"""Receivers that hang, and what they do not hold up: the sweeper's patience with them is real time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def world() -> World:
     return World()
 
 
-async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_others(world: World) -> None:
+async def test_two_hundred_hanging_receivers_hold_neither_the_sweeper_nor_the_others(world: World) -> None:
     world.use(webhooks=(hooks := Hanging()))
     world.policy(deliver_patience=1)
     await jobs_that_end(world, [*(f"hang{n}" for n in range(200)), *(f"fine{n}" for n in range(20))])
 
-    await world.sweep()  # comes back although no one has let the hanging ones go
+    await world.make_pass()  # comes back although no one has let the hanging ones go
 
     assert hooks.hanging == 200
     assert {url for url, _, _ in hooks.posts} == {f"https://fine{n}.example.com/x" for n in range(20)}
@@ -44,7 +44,7 @@ async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world
     world.policy(deliver_patience=1, deliver_batch=4)
     await jobs_that_end(world, ["hang"] * 50 + ["fine"] * 10)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (hooks.hanging, len(hooks.posts)) == (4, 10)
     assert len([queue for queue, _, _ in world.queues.messages if queue == "job-events"]) == 46

@@ -16,7 +16,7 @@ from bench.cost.simulate import Simulation, Usage
 from bench.download import download
 from bench.drops.code import code
 from bench.latency import percentiles
-from bench.sweeping import sweep_of
+from bench.passes import pass_over
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import Requests, polls
 from tests.breadth import size
@@ -51,16 +51,16 @@ def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
     assert request.job.reads < 1
     assert request.archived.reads < 5
     assert request.job.messages == 0
-    assert request.sweep.requests == 4
+    assert request.one_pass.requests == 4
     assert max(cost(load, request).shares.values()) < 0.5
     # A message for each end is what costs most: where ten ends share one, a million jobs cost what was asked.
     assert cost(load, request).dollars_a_million <= 3.0
     assert cost(replace(load, pushed=10.0), request).dollars_a_million <= 2.5
 
 
-def test_a_sweep_of_batch_ai_takes_a_page_of_the_list_and_its_figures() -> None:
-    figures = asyncio.run(sweep_of(100, 0.02))
-    assert figures["sweep 100 2% engine calls"] == 1
+def test_a_pass_over_batch_ai_takes_a_page_of_the_list_and_its_figures() -> None:
+    figures = asyncio.run(pass_over(100, 0.02))
+    assert figures["pass 100 2% engine calls"] == 1
 
 
 async def test_jobs_that_come_together_share_transactions() -> None:
@@ -152,17 +152,17 @@ def test_downloads_are_compared_with_the_bare_bytes_of_the_same_files() -> None:
     assert lines["download of many files: worker MiB above idle"]["reached"] is False
 
 
-async def test_a_sweep_of_ten_thousand_tasks_on_azure_batch_costs_their_pages_and_a_few_calls() -> None:
+async def test_a_pass_over_ten_thousand_tasks_on_azure_batch_costs_their_pages_and_a_few_calls() -> None:
     active = size(10_000, 1_500)
-    calls, _ = await batch.sweep_of(active)
+    calls, _ = await batch.pass_over(active)
     # The lists of the other two priorities, the pool, its counts, and its formula with what that leads to.
     assert calls == active // 1000 + (active % 1000 > 0) + 6 <= 25
 
 
 @pytest.mark.thorough
-async def test_a_sweep_of_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_two_lists() -> None:
+async def test_a_pass_over_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_two_lists() -> None:
     active = size(10_000, 1_500)
-    calls, _ = await kubernetes.sweep_of(active)
+    calls, _ = await kubernetes.pass_over(active)
     assert calls == 2 * (active // 1000 + (active % 1000 > 0)) <= 25
 
 

@@ -29,7 +29,9 @@ COMPARED = {
     "core/pacing/wait_kinds.py: due <= now": "the one place",
     "intake/drops/ordered.py: ports.clock() < memo.until <= ports.clock() + longest": _BOTH_SIDES,
     "core/pacing/wait_kinds.py: due - now > longest": "the one place",
-    "core/trouble.py: abs(now - moment) < (_SWEPT if kind in ('sweep', 'cluster') else _LATELY)": _BOTH_SIDES,
+    "core/trouble.py: abs(now - moment) < (_PASSES if kind in ('sweeper', 'cluster') else _LATELY)": (
+        _BOTH_SIDES
+    ),
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
     "operate/common_waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
     "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
@@ -67,7 +69,7 @@ COMPARED = {
     "engines/batch/provision.py: end <= now": "a date of Azure, in a report to people",
     "engines/batchai/addresses.py: entry.until > self._clock()": _STEADY,
     "engines/batchai/addresses.py: absence.until > self._clock()": _STEADY,
-    "engines/kubernetes/sweep.py: abs(self._clock() - memory.at) < _EXPLAINED": _BOTH_SIDES,
+    "engines/kubernetes/bulk_status.py: abs(self._clock() - memory.at) < _EXPLAINED": _BOTH_SIDES,
     "engines/kubernetes/wire/bearer.py: self._clock() >= self._until": _STEADY,
     "engines/kubernetes/wire/starting.py: now - self._since < _LONGEST": _STEADY,
     "engines/kubernetes/translation/observations.py: now - since > lost_after": (

@@ -221,6 +221,35 @@ def test_a_delivery_has_tries_and_a_job_has_attempts(word: str, rooms: re.Patter
     assert names_with(word, rooms) == {}
 
 
+#: Words with one meaning, and rooms where they could only have another: a sweep is jobs of one template (the
+#: timer is the sweeper, and makes a pass), and an answer comes from a called party (files are receipts).
+ELSEWHERE = {
+    "sweep": re.compile(
+        r"(shared/(engines|admission|setting_table)|local|bench|confined)/"
+        r"|shared/lifecycle/(?!job_sweeps/|archive|collect|grants|sweeper)"
+    ),
+    "answer": re.compile(r"shared/(intake/(drops/|receipt_path)|delivery/receipt|adapters/storage/drops)"),
+}
+
+
+@pytest.mark.parametrize("word", sorted(ELSEWHERE))
+def test_a_word_has_one_meaning(word: str) -> None:
+    files = {path: names.bound for path, names in names_of_files().items() if ELSEWHERE[word].match(path)}
+    forms = re.compile(rf"{word}s?|swept|sweeping" if word == "sweep" else rf"{word}s?")
+
+    assert len(files) > 5
+    assert {
+        path: bad
+        for path, names in files.items()
+        if (bad := {name for name in names if any(map(forms.fullmatch, name.lower().split("_")))})
+    } == {}
+
+
+@pytest.mark.parametrize("stem", ["records", "waits", "store"])
+def test_no_two_modules_have_one_of_these_names(stem: str) -> None:
+    assert len([path for path in names_of_files() if Path(path).stem == stem]) <= 1
+
+
 def test_a_name_of_the_page_is_no_bare_preposition_or_participle() -> None:
     files = [path for path in (ROOT / "web" / "src").rglob("*.ts*") if path.is_file()]
 

@@ -71,7 +71,7 @@ async def test_the_last_error_has_no_line_of_a_key_that_the_look_at_the_end_cuts
     await world.message(job_json(secrets=[{"name": "TOKEN", "value": key}]))
     world.engine.output = {"stderr.txt": key.encode()}
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
-    await world.sweep()
+    await world.make_pass()
     (job,) = world.ledger.jobs
     assert job.state is JobState.FAILED
     assert "PRIVATE" not in job.last_error

@@ -13,7 +13,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.mark.parametrize(
     ("kind", "minutes", "counts"),
-    [("row", 14, True), ("row", 16, False), ("sweep", 2, True), ("sweep", 4, False), ("row", -16, False)],
+    [("row", 14, True), ("row", 16, False), ("sweeper", 2, True), ("sweeper", 4, False), ("row", -16, False)],
 )
 def test_a_problem_counts_for_some_minutes_also_by_a_clock_that_is_ahead(
     kind: str, minutes: int, counts: bool

@@ -22,7 +22,7 @@ async def ended(world: World, *answers: Posted, notify: object = None) -> Job:
     world.webhooks.answers = list(answers)
     accepted = await world.message({"spec": job_json(), "notify": notify or [HOOK]})
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     return await world.job(accepted.job.id)
 
 
@@ -55,7 +55,7 @@ async def test_a_lost_wake_up_is_made_up_by_the_sweep(world: World) -> None:
     world.queues.messages.clear()
 
     for _ in range(3):
-        await world.sweep(60)
+        await world.make_pass(60)
 
     assert len(world.webhooks.posts) == 2
 
@@ -134,14 +134,14 @@ async def test_a_wake_up_for_a_delivered_event_does_nothing(world: World) -> Non
     assert len(world.webhooks.posts) == 1
 
 
-async def test_events_beyond_the_deadline_of_a_sweep_are_queued(world: World) -> None:
+async def test_events_beyond_the_deadline_of_a_pass_are_queued(world: World) -> None:
     for n in range(4):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{n}")
     for name in world.engine.started:
         world.engine.set_state(name, JobState.FAILED)
     world.policy(deliver_batch=2, deliver_deadline=0)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert [queue for queue, _, _ in world.queues.messages] == ["job-events"] * 4
 
@@ -166,7 +166,7 @@ async def test_a_receiver_that_hangs_keeps_no_door_waiting(world: World) -> None
     world.policy(deliver_patience=0)
 
     accepted = await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
-    assert await world.outbox.notice(accepted.job.id, 1) is not None  # who dies now leaves it to the sweep
+    assert await world.outbox.notice(accepted.job.id, 1) is not None  # who dies now leaves it to the sweeper
 
     answered.set()
     for _ in range(50):  # turns of the loop, until what went on has come to its end
@@ -180,7 +180,7 @@ async def test_a_job_that_tells_someone_needs_no_receipt(world: World) -> None:
     reports = await ended(world, OK)
     await world.message({"spec": job_json(), "notify": []}, "m2")
     world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     assert [name.partition("/")[0] for name in world.drops.receipt_files] == ["default"]
     assert f"{reports.receipt}/receipt.json" not in world.drops.receipt_files
@@ -207,7 +207,7 @@ async def test_one_event_that_cannot_be_delivered_stops_no_other(world: World) -
     for name in world.engine.started:
         world.engine.set_state(name, JobState.FAILED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert [url for url, _, _ in hooks.posts] == ["https://fine.example.com/x"]
 
@@ -225,6 +225,6 @@ async def test_a_target_that_meets_a_defect_does_not_make_the_others_hear_again(
     await ended(world, notify=notify)
 
     for _ in range(10):
-        await world.sweep(3600)
+        await world.make_pass(3600)
 
     assert [url for url, _, _ in hooks.posts].count("https://fine.example.com/x") == 1

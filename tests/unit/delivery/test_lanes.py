@@ -78,7 +78,7 @@ async def test_when_nothing_moves_any_more_the_rest_is_left_however_far_the_dead
 
         hooks.held.set()
         await finish(world.ports)
-    # What has begun came to its end; the rest is no one's until the next sweep.
+    # What has begun came to its end; the rest is no one's until the next pass.
     assert [one.event_id for one in outbox.settled] == ["evt_0", "evt_1"]
     assert hooks.posts == ["evt_0", "evt_1"]
 
@@ -87,7 +87,7 @@ async def test_beyond_the_deadline_nothing_begins(world: World, hooks: Hooks) ->
     world.policy(deliver_deadline=0)
     events = [notice(world, n) for n in range(3)]
     assert await deliver_due(world.ports, events) == 0
-    assert woken(world) == []  # the next sweep comes back to them
+    assert woken(world) == []  # the next pass comes back to them
 
     await deliver_now(world.ports, *events)
     await finish(world.ports)

@@ -158,7 +158,7 @@ async def test_a_document_that_cannot_be_read_keeps_the_line_going(world: World,
     assert drops.order == ["default/r/STATUS"]
 
 
-async def test_what_could_not_be_written_is_left_to_the_sweep_as_a_whole(
+async def test_what_could_not_be_written_is_left_to_the_sweeper_as_a_whole(
     world: World, drops: Written, caplog: pytest.LogCaptureFixture
 ) -> None:
     drops.away = True

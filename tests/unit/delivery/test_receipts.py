@@ -37,12 +37,12 @@ async def test_what_ran_before_a_requeue_is_not_counted(world: World) -> None:
     job = await drop_folder(world, nodeCount=2)
     name = world.engine.started[0]
     world.engine.set_state(name, JobState.RUNNING, started=world.now)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(name, JobState.QUEUED)
-    await world.sweep(36_000)
+    await world.make_pass(36_000)
     world.engine.set_state(name, JobState.RUNNING, started=world.now)
-    await world.sweep()
-    # Requeued once more, and unseen: between two sweeps.
+    await world.make_pass()
+    # Requeued once more, and unseen: between two passes.
     again = world.now + timedelta(seconds=30)
     await end(world, JobState.SUCCEEDED, started=again, ended=again + timedelta(seconds=18))
 
@@ -213,10 +213,10 @@ async def test_notes_of_an_attempt_that_waits_leave_the_end_of_the_one_before_it
     world.engine.set_state(
         world.engine.started[0], JobState.FAILED, reason=Reason.INFRASTRUCTURE, message="lost"
     )
-    await world.sweep()
+    await world.make_pass()
     first = attempts(await world.job(job.id))
     world.use(engines=type(world.ports.engines)(world.engine, {}))  # type: ignore[call-arg]
-    await world.sweep(700)
+    await world.make_pass(700)
 
     assert attempts(await world.job(job.id)) == first
     assert (await world.job(job.id)).waiting.word == "Parked"  # type: ignore[union-attr]

@@ -48,7 +48,7 @@ async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -
     (job,) = await jobs_that_end(world, ["hang"])
     world.policy(deliver_deadline=0, deliver_patience=0.01)
     world.use(webhooks=(hooks := Hanging()))
-    await world.sweep()
+    await world.make_pass()
 
     assert await deliver(world.ports, job, (await world.job(job)).sequence) is None
 
@@ -57,13 +57,13 @@ async def test_a_wake_up_does_not_wait_for_a_receiver_that_hangs(world: World) -
     await finish(world.ports)
 
 
-async def test_a_sweep_leaves_alone_what_an_earlier_one_is_still_sending(world: World) -> None:
+async def test_a_pass_leaves_alone_what_an_earlier_one_is_still_sending(world: World) -> None:
     world.use(webhooks=(hooks := Hanging()))
     world.policy(deliver_patience=0.01)
     await jobs_that_end(world, ["hang"])
 
     for _ in range(3):
-        await world.sweep(60)
+        await world.make_pass(60)
 
     assert hooks.hanging == 1
     hooks.held.set()
@@ -77,7 +77,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
     await jobs_that_end(world, ["down"] * 12)
     world.policy(deliver_batch=1)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert len(world.webhooks.posts) == 5
     waiting = [
@@ -91,7 +91,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
 
     world.webhooks.answers = [OK]
     for _ in range(12):
-        await world.sweep(60)
+        await world.make_pass(60)
     assert len({identity for _, identity, _ in world.webhooks.posts}) == 12
     assert not any(key.startswith("o|") for _, key in world.ledger.rows)
 
@@ -101,12 +101,12 @@ async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> Non
     await jobs_that_end(world, ["busy"] * 3)
     world.policy(deliver_batch=1)
 
-    await world.sweep()
+    await world.make_pass()
     assert len(world.webhooks.posts) == 1
-    await world.sweep(120)
+    await world.make_pass(120)
     assert len(world.webhooks.posts) == 1
     for _ in range(10):
-        await world.sweep(120)
+        await world.make_pass(120)
     assert len(world.webhooks.posts) == 4
 
 
@@ -114,7 +114,7 @@ async def test_an_event_that_could_not_even_be_tried_for_days_is_given_up(world:
     world.webhooks.answers = [RECEIVER_DOWN]
     await jobs_that_end(world, ["down"] * 8)
     for _ in range(4 * 24 * 8):
-        await world.sweep(15 * 60)
+        await world.make_pass(15 * 60)
 
     assert len(await world.outbox.dead()) == 8
     assert not any(key.startswith("o|") for _, key in world.ledger.rows)
@@ -128,7 +128,7 @@ async def test_410_disables_the_address_for_every_event_and_every_process(world:
     world.use(receivers=Receivers())  # another process
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]}, "m2")
     world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     assert len(world.webhooks.posts) == 1
     dead = {row.job_id: row.deliveries[1].last for row in await world.outbox.dead()}

@@ -27,7 +27,7 @@ async def test_an_event_that_is_delivered_is_settled_as_it_is_and_wakes_no_one(
     assert woken(world) == []
 
 
-async def test_an_event_that_is_not_comes_back_by_message_and_a_little_later_by_sweep(
+async def test_an_event_that_is_not_comes_back_by_message_and_a_little_later_by_the_sweeper(
     world: World, hooks: Hooks, outbox: Outbox
 ) -> None:
     hooks.answer = RECEIVER_DOWN
@@ -76,7 +76,7 @@ def _disabled(world: World) -> Disabled:
     return Disabled(receiver_id(A), A, world.now, "410")
 
 
-async def test_a_process_that_knows_of_no_one_asks_in_a_sweep_only(world: World, outbox: Outbox) -> None:
+async def test_a_process_that_knows_of_no_one_asks_in_a_pass_only(world: World, outbox: Outbox) -> None:
     outbox.rows["j_7", 7] = notice(world, 7)
     await deliver(world.ports, "j_7", 7)
     assert outbox.reads == 0

@@ -1,4 +1,4 @@
-"""The schedule of deliveries, followed through the outbox, its wake-ups and the sweep."""
+"""The schedule of deliveries, followed through the outbox, its wake-ups and the sweeper."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _waits(hooks: Watched) -> list[float]:
 
 
 @pytest.mark.parametrize("wait", [48 * HOUR, 10 * DAY])
-@pytest.mark.parametrize("woken", ["by the sweep alone", "by messages, which come too early"])
+@pytest.mark.parametrize("woken", ["by the sweeper alone", "by messages, which come too early"])
 async def test_a_wait_of_any_length_in_the_schedule_is_kept(world: World, wait: float, woken: str) -> None:
     """A queue hides a message for seven days at most, so a message may come long before its time."""
     world.policy(schedule=Schedule((5, wait)))
@@ -48,8 +48,8 @@ async def test_a_wait_of_any_length_in_the_schedule_is_kept(world: World, wait: 
     await next_try(world)
 
     while len(hooks.at) < 3:
-        if woken == "by the sweep alone":
-            await world.sweep(HOUR)
+        if woken == "by the sweeper alone":
+            await world.make_pass(HOUR)
         else:
             await next_try(world, 6 * DAY)
 
@@ -61,7 +61,7 @@ async def test_an_address_that_asks_for_a_day_of_rest_gets_it(world: World) -> N
     hooks = _watch(world, Posted("retry", 429, "429", DAY, 1), OK)
     await ended(world, *hooks.answers)
     for _ in range(30):
-        await world.sweep(HOUR)
+        await world.make_pass(HOUR)
 
     assert DAY <= _waits(hooks)[0] <= DAY + 2 * HOUR
 
@@ -72,7 +72,7 @@ async def test_no_event_is_looked_at_while_its_address_is_left_alone_for_a_day(w
     world.policy(schedule=Schedule((5,)))
     await ended(world, Posted("busy", None, "not sent", DAY, 0))
     for _ in range(24):
-        await world.sweep(HOUR)
+        await world.make_pass(HOUR)
 
     assert len(world.webhooks.posts) == 1
 
@@ -84,11 +84,11 @@ async def test_an_event_whose_receiver_never_has_room_is_given_up_after_the_life
     begun = world.now
     life = world.ports.policy.schedule.life
     while world.now - begun < life - timedelta(hours=1):
-        await world.sweep(HOUR / 2)
+        await world.make_pass(HOUR / 2)
     assert await world.outbox.dead() == []
 
     while world.now - begun < life + timedelta(hours=1):
-        await world.sweep(HOUR / 2)
+        await world.make_pass(HOUR / 2)
     (notice,) = await world.outbox.dead()
 
     assert [(one.state, one.try_count) for one in notice.deliveries if one.webhook] == [("dead", 0)]

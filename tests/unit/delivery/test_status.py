@@ -24,12 +24,12 @@ async def test_status_tells_each_transition_once_and_last_the_end(world: World) 
     assert line == f"succeeded 2026-01-01T12:02:10Z {job.id}: exit code 0\n"
 
 
-async def test_sweeps_without_news_write_no_line_and_read_no_record(world: World) -> None:
+async def test_passes_without_news_write_no_line_and_read_no_record(world: World) -> None:
     await drop_folder(world)
     written = len(world.drops.written)
 
     for _ in range(5):
-        await world.sweep()
+        await world.make_pass()
 
     assert len(world.drops.written) == written
 
@@ -38,9 +38,9 @@ async def test_notes_between_two_states_write_no_line(world: World) -> None:
     await drop_folder(world)
     backup = dict(world.engine.jobs)
     world.engine.jobs.clear()
-    await world.sweep()  # a miss is noted in the record
+    await world.make_pass()  # a miss is noted in the record
     world.engine.jobs.update(backup)
-    await world.sweep()
+    await world.make_pass()
 
     assert status_lines(world) == ["accepted", "queued"]
 
@@ -68,7 +68,7 @@ async def test_a_line_that_could_not_be_written_is_written_by_the_next_sweep(wor
 
     world.drops = drops
     world.use(drops=drops)
-    await world.sweep()
+    await world.make_pass()
 
     assert status_line_of(world, job).startswith("queued ")
 
@@ -107,7 +107,7 @@ async def test_preemption_is_reported_too(world: World) -> None:
 
 async def test_a_job_that_no_one_dropped_has_no_status(world: World) -> None:
     await world.message(job_json())
-    await world.sweep()
+    await world.make_pass()
     assert world.drops.written == []
 
 

@@ -143,7 +143,7 @@ async def test_a_rerun_by_another_team_is_not_signed_by_the_secret_of_the_first(
     await share(world, vision=["team"])
     job = await by_http(world, "team")
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await share(world, speech=["team"])
     who = await with_teams(world.ports, SEES)
 

@@ -48,7 +48,7 @@ async def test_an_engine_from_outside_runs_a_job() -> None:
     engine = engines.get("toy")
     assert isinstance(engine, MemoryEngine)
     engine.set_state(engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     assert cluster.facts.max_nodes == 2
     assert (await world.job(job.id)).state is JobState.SUCCEEDED

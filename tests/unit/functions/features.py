@@ -56,7 +56,7 @@ async def earlier_jobs(world: World) -> None:
     for name in ("failed", "runs"):
         await world.message({"spec": job_json(), "name": name}, name)
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
 
 
 def member(name: str, value: Any) -> Change:

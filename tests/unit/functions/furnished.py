@@ -91,7 +91,7 @@ async def _ended(world: World, name: str, answer: Posted, hook: dict[str, str]) 
 async def _end(world: World, name: str) -> None:
     (attempt,) = [one for one in world.engine.started if one.startswith(f"{name}-")]
     world.engine.set_state(attempt, JobState.SUCCEEDED)
-    await world.sweep(1)
+    await world.make_pass(1)
 
 
 async def _sweeps(world: World) -> None:
@@ -101,7 +101,7 @@ async def _sweeps(world: World) -> None:
         document = {**template, "sweep": {"n": [1, 2]}, "parallel": 1}
         await message_arrived(world.ports, json.dumps(document).encode(), f"sweep-{name}")
         for number in range(2 if name == "over" else 0):
-            await world.sweep(1)
+            await world.make_pass(1)
             await _end(world, f"over-{number}")
 
 

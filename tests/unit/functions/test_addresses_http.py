@@ -55,7 +55,7 @@ async def ended(world: World, monkeypatch: pytest.MonkeyPatch) -> Ended:
     name = world.engine.started[-1]
     world.engine.set_state(name, JobState.SUCCEEDED)
     world.engine.jobs[name] = world.engine.jobs[name]._replace(segment=SEGMENT)
-    await world.sweep()
+    await world.make_pass()
     return Ended(world, job.id, addresses)
 
 
@@ -76,7 +76,7 @@ async def test_there_are_none_of_a_job_that_may_still_write(ended: Ended, world:
     name = world.engine.started[-1]
     world.engine.set_state(name, JobState.RUNNING)
     world.engine.jobs[name] = world.engine.jobs[name]._replace(segment=SEGMENT)
-    await world.sweep()
+    await world.make_pass()
     ended.job = job.id
     ended.addresses.blobs[f"{TOP}/stdout.txt"] = 3
 

@@ -23,7 +23,7 @@ async def test_eight_callers_at_once_have_two_bodies_of_eight_mebibytes(
     job = (await world.message(job_json())).job
     world.engine.output["large.bin"] = b"x" * MOST_BYTES
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     address = f"/api/jobs/{job.id}/files/stdouterr/large.bin"
     before = BODIES.in_use
 

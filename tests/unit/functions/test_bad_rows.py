@@ -150,8 +150,8 @@ async def _goes_on(result: Furnished, case: str) -> None:
     """The good job ends, which its receiver hears; everything that timers do goes on."""
     world, good = result.world, result.good
     world.engine.set_state(good.fixed_target.name, JobState.SUCCEEDED)
-    await world.sweep()
-    await world.sweep(3600)
+    await world.make_pass()
+    await world.make_pass(3600)
     assert (await world.job(good.id)).state is JobState.SUCCEEDED, case
     assert any(good.id.encode() in body for _, _, body in world.webhooks.posts), case
     await jobs_ended(world.ports, [good.id])

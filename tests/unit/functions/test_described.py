@@ -85,7 +85,7 @@ async def test_a_job_from_its_submission_to_its_files_is_answered_as_described(a
     assert (await answered("GET", one + "/receipt"))[0] == 404
     api.engine.output |= {"stdout.txt": b'{"slipway": {"loss": 0.1}}\n', "models/a.bin": b"x"}
     api.engine.set_state(api.engine.started[0], JobState.RUNNING)
-    await api.sweep()
+    await api.make_pass()
     assert (await answered("GET", one))[1]["state"] == "running"
     assert (await answered("GET", one + "/files"))[1]["files"]
     assert (await answered("GET", one + "/outputs"))[1]["outputs"]
@@ -93,7 +93,7 @@ async def test_a_job_from_its_submission_to_its_files_is_answered_as_described(a
     assert (await answered("GET", one + "/metrics"))[1]["series"][0]["points"]
     assert (await answered("POST", one + "/cancel"))[0] == 202
     api.engine.set_state(api.engine.started[0], JobState.FAILED, exit_code=3)
-    await api.sweep()
+    await api.make_pass()
     await api.wake()
     assert (await answered("POST", one + "/cancel"))[0] == 200
     assert (await answered("GET", one + "/events"))[1]["events"][0]["targets"]
@@ -105,7 +105,7 @@ async def test_a_drop_with_its_receipt_and_its_rerun_is_answered_as_described(ap
     api.policy(receipts="all")
     _, accepted = await answered("POST", "/api/jobs", job_json())
     api.engine.set_state(api.engine.started[0], JobState.SUCCEEDED, exit_code=0)
-    await api.sweep()
+    await api.make_pass()
     await api.wake()
 
     status, receipt = await answered("GET", f"/api/jobs/{accepted['id']}/receipt")

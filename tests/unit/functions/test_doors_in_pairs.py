@@ -223,7 +223,7 @@ async def _receipt_of(world: World, job: Job) -> bytes | None:
     for _ in range(5):
         for name in world.engine.started:
             world.engine.set_state(name, JobState.CANCELLED)
-        await world.sweep()
+        await world.make_pass()
     receipt = world.drops.receipt_files.get(f"{job.receipt}/receipt.json")
     assert receipt is not None or not world.ports.policy.receipts
     return receipt

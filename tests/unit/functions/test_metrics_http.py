@@ -20,7 +20,7 @@ async def test_an_answer_goes_on_at_next_and_takes_no_other_parameter(
     monkeypatch.setattr(caller, "ports", lambda: world.ports)
     job = (await world.message(job_json())).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
 
     async def get(**query: str) -> tuple[int, dict[str, Any]]:
         request = func.HttpRequest(

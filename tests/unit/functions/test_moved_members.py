@@ -56,7 +56,7 @@ async def test_who_may_do_what_with_a_job_does_not_move_with_its_owner(
 async def test_what_a_moved_member_asks_for_from_then_on_belongs_to_the_new_team(scene: Scene) -> None:
     world = scene.world
     world.engine.set_state((await world.job(scene.values["id"])).fixed_target.name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     receipt = await answer(scene, "get_receipt", "ann")
     await move(scene, "speech")
 

@@ -35,7 +35,7 @@ async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
     job = (await world.message(job_json())).job
     world.engine.output |= {"digits.bin": BODY, "page.html": b"<script>", "empty": b""}
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
 
     async def request(path: str = "digits.bin", **headers: str) -> func.HttpResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -204,7 +204,7 @@ async def test_a_file_of_any_name_is_an_attachment_of_its_own_name(
     job = (await world.message(job_json())).job
     world.engine.output |= {name: name.encode() for name in each()}
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
 
     for name in each():
         answer = await call("GET", f"/api/jobs/{job.id}/files/stdouterr/{quote(name)}")
@@ -223,7 +223,7 @@ async def test_the_name_of_an_archive_fits_into_a_header_and_on_a_disk(
     path = "/".join(["\u00fc" * 120] * 9)
     world.engine.output[f"{path}/a.bin"] = b"a"
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
 
     answer = await call("GET", f"/api/jobs/{job.id}/zip?path={quote(path)}")
 
@@ -240,7 +240,7 @@ async def test_a_directory_comes_as_one_zip_file(world: World, monkeypatch: pyte
     world.engine.output |= {"models/a.bin": b"a", "models/b.bin": b"b"}
     world.engine.listed["."] = (OutputFile("out", None, None, link=True), OutputFile("models", None, None))
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
 
     whole = await call("GET", f"/api/jobs/{job.id}/zip")
     folder = await call("GET", f"/api/jobs/{job.id}/zip?path=models")

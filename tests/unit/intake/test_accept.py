@@ -202,7 +202,7 @@ def test_the_receipt_of_a_job_has_its_name_and_the_beginning_of_its_id(
     assert job.receipt == f"{folder}/n-{job.id[2:18]}"
 
 
-async def test_anyone_who_accepted_a_job_has_time_to_tell_of_it_before_a_sweep_does(world: World) -> None:
+async def test_anyone_who_accepted_a_job_has_time_to_tell_of_it_before_a_pass_does(world: World) -> None:
     records: list[Any] = []
 
     class Looks(type(world.ledger)):  # type: ignore[misc]

@@ -46,7 +46,7 @@ async def test_a_canary_is_seen_nowhere(what: str, world: World, caplog: pytest.
     await world.wake()
     for name in world.engine.started:
         world.engine.set_state(name, JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
 
     observation = _texts(world, [a.job for a in accepted], [a.notes for a in accepted])

@@ -176,7 +176,7 @@ async def test_a_drop_that_ran_often_is_found_in_few_steps_without_its_note(
         (accepted,) = (await look_at_folder(world.ports, "digits/")).accepted
         costs.append(table.requests.total())
         world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-        await world.sweep()
+        await world.make_pass()
 
     assert accepted.job.generation == len(costs) == len(world.engine.started)
     assert all(cost <= 8 * (2 + math.log2(number)) for number, cost in enumerate(costs, 1)), costs

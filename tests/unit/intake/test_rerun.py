@@ -45,7 +45,7 @@ async def _ran(world: World, **properties: Any) -> Job:
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     return job
 
 
@@ -71,7 +71,7 @@ async def test_the_engine_gets_the_same_document_and_the_same_people_are_notifie
     assert before == after
     assert "canary-4711" in str(after)
     world.engine.set_state(world.engine.started[1], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
     assert world.webhooks.posts[-1][0] == HOOK["url"]
     assert "canary" not in str(world.ledger.rows) + str(world.drops.receipt_files)
     assert world.receipt(second)["rerunOf"] == first.id
@@ -99,7 +99,7 @@ async def test_a_rerun_can_be_run_again(world: World) -> None:
     first = await _ran(world)
     second = await _again(world, first)
     world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await _again(world, await world.job(second.id), "c")).state is JobState.QUEUED
 
 
@@ -178,7 +178,7 @@ async def test_a_job_that_no_one_dropped_runs_again_for_those_who_asked_to_be_no
     plain = {"url": "https://hooks.example.com", "events": ["queued"]}
     first = (await world.message({"spec": job_json(), "notify": [plain]})).job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.webhooks.posts.clear()
 
     second = await _again(world, first)
@@ -248,5 +248,5 @@ async def test_a_job_without_secrets_runs_again_for_everyone_who_sees_it(world: 
 async def _ended(world: World, envelope: dict[str, Any]) -> Job:
     job = (await world.message(envelope)).job
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     return job

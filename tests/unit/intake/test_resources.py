@@ -34,7 +34,7 @@ async def test_a_drop_asks_by_its_envelope_and_a_rerun_asks_for_the_same(world: 
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     await rerun(world.ports, job.id, world.receipt(job), who=KEY_HOLDER, key="k")
 

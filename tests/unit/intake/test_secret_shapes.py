@@ -59,7 +59,7 @@ async def test_a_secret_in_a_text_is_in_no_row_receipt_event_or_log_and_the_clus
     await world.wake()
     (name,) = world.engine.started
     world.engine.set_state(name, JobState.FAILED, message=f"exit 1: {text}")
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
 
     (order,) = world.engine.orders

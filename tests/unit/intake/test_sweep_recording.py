@@ -187,7 +187,7 @@ async def test_resources_and_secrets_of_the_template_come_to_each_job(world: Wor
 
     world.engine.allow = tuple(RESOURCES)
     sweep = (await _post(world, spec=spec, resources=RESOURCES)).accepted
-    await world.sweep()
+    await world.make_pass()
 
     assert sweep.resources == RESOURCES
     assert len(world.engine.orders) == 4

@@ -126,7 +126,7 @@ async def test_a_rerun_keeps_the_team_while_its_caller_is_in_it(world: World) ->
     await share(world, default=None)
     job = await ask(world, ANN)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     receipt = world.receipt(job)
 
     async def again(who: Caller) -> Job:

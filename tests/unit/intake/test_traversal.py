@@ -107,7 +107,7 @@ async def test_a_blob_whose_name_climbs_is_no_ones_drop(path: str, file: str, wo
 async def _running(world: World) -> Job:
     job = (await world.message(job_json())).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     return job
 
 

@@ -32,7 +32,7 @@ async def ended(world: World, message: str = "m1") -> Job:
     accepted = await world.message({"spec": job_json(), "notify": [HOOK], "labels": {"a": "b"}}, message)
     for state in (JobState.RUNNING, JobState.SUCCEEDED):
         world.engine.set_state(world.engine.started[-1], state)
-        await world.sweep()
+        await world.make_pass()
     return await world.job(accepted.job.id)
 
 
@@ -63,10 +63,10 @@ async def test_a_job_that_waited_for_its_turn_leaves_nothing_else(world: World) 
     await world.message(job_json(), "m0")
     await world.message(job_json(), "m1")
     assert "t" in keys(world)
-    await world.sweep(3600)
+    await world.make_pass(3600)
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(31 * DAY)
     assert (await archive(world.ports)).jobs == 2
     assert keys(world) == ["j", "j"]
@@ -140,7 +140,7 @@ async def drop(world: World, *, upload: bool = True) -> list[Job]:
 async def dropped_and_archived(world: World) -> Job:
     (job,) = await drop(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(31 * DAY)
     assert (await archive(world.ports)).jobs == 1
     return job
@@ -167,7 +167,7 @@ async def test_what_was_dropped_again_before_the_archiving_runs_although_its_eve
 ) -> None:
     (job,) = await drop(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(DAY)
     world.drops.upload("d/job.json", world.drops.blobs["d/job.json"][0])
     world.pass_time(31 * DAY)
@@ -246,9 +246,9 @@ async def test_a_job_with_more_events_than_a_transaction_holds_is_archived_whole
     for _ in range(60):
         for state in (JobState.RUNNING, JobState.QUEUED):
             world.engine.set_state(world.engine.started[0], state)
-            await world.sweep()
+            await world.make_pass()
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(31 * DAY)
 
     assert (await archive(world.ports)).jobs == 1
@@ -269,9 +269,9 @@ async def test_what_was_archived_is_counted_and_lies_under_the_day_of_its_end(wo
     world.use(meter=(meter := Counting()))
     job = (await world.message(job_json())).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep(3 * DAY)
+    await world.make_pass(3 * DAY)
     assert await archive(world.ports) == Archived(0, 0)
     assert ("slipway.jobs.archived",) not in meter.counts
     world.pass_time(31 * DAY)

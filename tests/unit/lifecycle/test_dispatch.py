@@ -111,8 +111,8 @@ async def test_what_was_recorded_while_the_cluster_was_asked_is_kept(world: Worl
     await submit_accepted(world, (job := await accepted(world)).id)  # which is not an error
 
     assert ((await world.job(job.id)).state, (await world.job(job.id)).cancel) == (JobState.SUBMITTING, True)
-    await world.sweep(700)
-    await world.sweep()
+    await world.make_pass(700)
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.CANCELLED
 
 
@@ -248,7 +248,7 @@ async def test_a_cluster_that_does_not_answer_is_asked_at_growing_distances(worl
     waits = []
     for _ in range(10):
         waits.append((job.due - world.now).total_seconds())
-        await world.sweep(waits[-1])
+        await world.make_pass(waits[-1])
         job = await world.job(job.id)
 
     assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
@@ -267,7 +267,7 @@ async def test_a_job_of_someone_else_by_the_same_name_is_not_taken_for_ours(worl
     world.engine.tokens[name] = "of another"
     world.engine.set_state(name, JobState.RUNNING)
 
-    await world.sweep()
+    await world.make_pass()
 
     after = await world.job(job.id)
     assert (after.state, after.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
@@ -304,7 +304,7 @@ async def test_the_cancellation_of_a_job_that_may_be_submitted_already_waits_for
     job = await _answered(world, Transient("reset"))
     await cancel(world.ports, job.id)
 
-    await world.sweep(7200)
+    await world.make_pass(7200)
 
     assert ((await world.job(job.id)).state, (await world.job(job.id)).cancel) == (JobState.SUBMITTING, True)
     assert (await world.job(job.id)).message.endswith("with the same name, and the job is cancelled then")

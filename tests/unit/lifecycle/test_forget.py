@@ -41,7 +41,7 @@ def engine(world: World) -> Keeps:
 async def ended(world: World, message: str = "m1") -> Job:
     accepted = await world.message({"spec": job_json()}, message)
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     return await world.job(accepted.job.id)
 
 
@@ -54,10 +54,10 @@ async def test_every_attempt_is_forgotten_and_not_before_the_retention_is_over(
 ) -> None:
     accepted = await world.message({"spec": job_json(), "retry": {"user": 1}})
     world.engine.set_state(engine.started[-1], JobState.FAILED, reason=Reason.USER, exit_code=1)
-    await world.sweep()
-    await world.sweep(1800)
+    await world.make_pass()
+    await world.make_pass(1800)
     world.engine.set_state(engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     job = await world.job(accepted.job.id)
     assert (job.attempt, job.spent) == (2, Budget(user=1))
     await archive(world.ports)
@@ -106,7 +106,7 @@ async def test_a_cluster_that_cannot_be_asked_delays_the_archive_by_a_week_at_mo
     assert f"{job.id} is archived; {job.cluster} may keep something of it" in caplog.text
 
 
-async def test_a_cluster_that_is_slow_to_forget_is_swept_all_the_same(world: World, engine: Keeps) -> None:
+async def test_a_cluster_that_is_slow_to_forget_is_still_watched(world: World, engine: Keeps) -> None:
     await ended(world)
     world.pass_time(MONTH)
     for _ in range(20):
@@ -114,7 +114,7 @@ async def test_a_cluster_that_is_slow_to_forget_is_swept_all_the_same(world: Wor
         assert (await archive(world.ports)).jobs == 0
     later = (await world.message({"spec": job_json()}, "later")).job
     world.engine.set_state(engine.started[-1], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(later.id)).state is JobState.RUNNING
 
 

@@ -1,4 +1,4 @@
-"""One job's way through accept, dispatch, sweep and deliver."""
+"""One job's way through accept, dispatch, sweeper and deliver."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ async def test_a_message_becomes_a_job_that_runs_ends_and_is_reported(world: Wor
 
     name = world.engine.started[0]
     world.engine.set_state(name, JobState.RUNNING)
-    assert (await world.sweep()).changed == 1
+    assert (await world.make_pass()).changed == 1
     assert (await world.job(job.id)).state is JobState.RUNNING
 
     world.engine.set_state(name, JobState.SUCCEEDED, exit_code=0)
-    await world.sweep()
+    await world.make_pass()
     done = await world.job(job.id)
     assert done.state is JobState.SUCCEEDED
     assert [entry.state.value for entry in done.history] == [
@@ -84,7 +84,7 @@ async def test_an_invalid_document_becomes_a_rejected_record_with_its_receipt_an
 
 
 @pytest.mark.parametrize("error", [Transient("no answer"), Saturated("quota"), Misconfigured("login")])
-async def test_an_engine_that_fails_leaves_the_job_to_the_sweep_with_the_same_name(
+async def test_an_engine_that_fails_leaves_the_job_to_the_sweeper_with_the_same_name(
     world: World, error: Any
 ) -> None:
     world.engine.fail = [error]
@@ -92,7 +92,7 @@ async def test_an_engine_that_fails_leaves_the_job_to_the_sweep_with_the_same_na
     assert accepted.job.state is JobState.SUBMITTING
     assert accepted.job.message
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     job = await world.job(accepted.job.id)
     assert job.state is JobState.QUEUED
@@ -120,8 +120,8 @@ async def test_a_submission_whose_answer_was_lost_is_repeated_and_recognised(wor
     world.engine.tokens[target.name] = target.token
     world.engine.set_state(target.name, JobState.RUNNING)
 
-    await world.sweep(3600)
-    await world.sweep()
+    await world.make_pass(3600)
+    await world.make_pass()
 
     assert (await world.job(accepted.job.id)).state is JobState.RUNNING
     assert world.engine.started == []
@@ -131,9 +131,9 @@ async def test_an_unreachable_engine_changes_nothing(world: World) -> None:
     accepted = await world.message(job_json())
     world.engine.fail = [Transient("down")]
 
-    swept = await world.sweep()
+    counts = await world.make_pass()
 
-    assert swept.unreachable == ("dev",)
+    assert counts.unreachable == ("dev",)
     assert (await world.job(accepted.job.id)).state is JobState.QUEUED
 
 
@@ -143,7 +143,7 @@ async def test_a_job_is_lost_only_after_repeated_spaced_evidence(world: World) -
 
     states = []
     for _ in range(8):
-        await world.sweep(60)
+        await world.make_pass(60)
         states.append((await world.job(accepted.job.id)).state)
 
     assert states[0] is JobState.QUEUED
@@ -156,11 +156,11 @@ async def test_a_job_that_comes_back_is_not_lost(world: World) -> None:
     accepted = await world.message(job_json())
     backup = dict(world.engine.jobs)
     world.engine.jobs.clear()
-    await world.sweep(60)
+    await world.make_pass(60)
     assert (await world.job(accepted.job.id)).misses == 1
 
     world.engine.jobs.update(backup)
-    await world.sweep(60)
+    await world.make_pass(60)
 
     assert (await world.job(accepted.job.id)).misses == 0
 
@@ -170,7 +170,7 @@ async def test_preemption_takes_a_running_job_back_to_queued(world: World) -> No
     name = world.engine.started[0]
     for state in (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING, JobState.SUCCEEDED):
         world.engine.set_state(name, state)
-        await world.sweep()
+        await world.make_pass()
         assert (await world.job(accepted.job.id)).state is state
 
 
@@ -233,7 +233,7 @@ async def test_text_of_an_engine_that_is_no_text_stops_neither_the_job_nor_the_s
     world.engine.set_state(broken, JobState.FAILED, message="half \ud800 of it\x1b[31m")
     world.engine.set_state(fine, JobState.SUCCEEDED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(one.job.id)).message == "half ? of it [31m"
     assert (await world.job(two.job.id)).state is JobState.SUCCEEDED
@@ -247,10 +247,10 @@ async def test_a_defect_in_one_job_stops_no_other(world: World) -> None:
     first = next(key for key in world.ledger.rows if key[1].startswith("n|"))
     world.ledger.rows[first]["Packed0"] = "not a record"
 
-    assert (await world.sweep()).changed == 2
+    assert (await world.make_pass()).changed == 2
 
 
-async def test_an_event_that_cannot_be_read_keeps_no_sweep_from_its_work(world: World) -> None:
+async def test_an_event_that_cannot_be_read_keeps_no_pass_from_its_work(world: World) -> None:
     world.webhooks.answers = [Posted("retry", 503, "503", None, 1)]
     await world.message(
         {"spec": job_json(), "notify": [{"url": "https://h.example.com", "events": ["accepted"]}]}
@@ -259,14 +259,14 @@ async def test_an_event_that_cannot_be_read_keeps_no_sweep_from_its_work(world: 
     world.ledger.rows[event]["Notice0"] = "not an event"
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
 
-    assert (await world.sweep(3600)).changed == 1
+    assert (await world.make_pass(3600)).changed == 1
 
 
 async def test_a_job_that_the_cluster_never_took_is_cancelled_at_once(world: World) -> None:
     world.engine.fail = [Saturated("quota")] * 2
     job = (await world.message(job_json())).job
     await cancel(world.ports, job.id)
-    await world.sweep()
+    await world.make_pass()
 
     ended = await world.job(job.id)
     assert (ended.state, ended.reason) == (JobState.CANCELLED, Reason.TERMINATED)

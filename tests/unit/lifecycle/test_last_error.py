@@ -39,7 +39,7 @@ async def ended(world: World, state: JobState = JobState.FAILED, **how: Any) -> 
     await world.message({"spec": job_json(secrets=secret), "notify": [HOOK]})
     world.engine.output = {"stderr.txt": STDERR}
     world.engine.set_state(world.engine.started[0], state, **{"reason": Reason.USER, "exit_code": 1, **how})
-    await world.sweep()
+    await world.make_pass()
     return world.ledger.jobs[0]
 
 
@@ -60,7 +60,7 @@ async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(
 ) -> None:
     await ended(world)
     assert looks(world) == (2, 2)
-    await world.sweep()
+    await world.make_pass()
     assert looks(world) == (2, 2)
 
 
@@ -103,7 +103,7 @@ async def test_files_that_cannot_be_reached_are_left_alone_after_some_failures_a
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
         world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert looks(world)[0] == lists
     assert {job.state for job in world.ledger.jobs} == {JobState.FAILED}
@@ -117,7 +117,7 @@ async def test_a_document_that_cannot_be_read_shows_no_line_with_its_secrets(
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
     key = next(key for key in world.ledger.rows if key[1].startswith("s|"))
     world.ledger.rows[key]["Spec0"] = "{"
-    await world.sweep()
+    await world.make_pass()
     (job,) = world.ledger.jobs
     assert (job.state, job.last_error) == (JobState.FAILED, "")
 
@@ -129,7 +129,7 @@ async def test_a_receipt_leaves_files_alone_that_do_not_answer_too(
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
         world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert looks(world)[0] == 5
     assert all("lastLines" not in world.receipt(job) for job in world.ledger.jobs)

@@ -44,12 +44,12 @@ async def test_a_journey_is_counted(world: World) -> None:
     job = (await world.message({"spec": job_json(), "notify": [HOOK]})).job
     await world.message({"spec": job_json(), "notify": [HOOK]})
     await world.message(job_json(nodeCount=0), "m2")
-    await world.sweep()
+    await world.make_pass()
     assert meter.values["slipway.jobs.active", "queued"] == 1
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
-    await world.sweep()
+    await world.make_pass()
 
     assert meter.counts == {
         ("slipway.jobs.accepted", "queue", "submitting"): 1,
@@ -61,8 +61,13 @@ async def test_a_journey_is_counted(world: World) -> None:
     }
     assert meter.values["slipway.jobs.active", "queued"] == 0
     assert meter.values["slipway.outbox.oldest",] == 0
-    assert ("slipway.sweep.ended",) in meter.values
-    assert meter.spans == {"slipway.accept": 3, "slipway.submit": 1, "slipway.sweep": 3, "slipway.deliver": 1}
+    assert ("slipway.sweeper.ended",) in meter.values
+    assert meter.spans == {
+        "slipway.accept": 3,
+        "slipway.submit": 1,
+        "slipway.sweeper": 3,
+        "slipway.deliver": 1,
+    }
     assert {"job": job.id} in meter.noted
 
 
@@ -82,5 +87,5 @@ async def test_an_event_that_waits_is_seen_in_its_age(world: World) -> None:
     world.webhooks.answers = [Posted("retry", 503, "no", None, 1)]
     await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})
     world.use(meter=(meter := Counting()))
-    await world.sweep(600)
+    await world.make_pass(600)
     assert meter.values["slipway.outbox.oldest",] > 500

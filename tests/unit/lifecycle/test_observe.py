@@ -19,14 +19,14 @@ from tests.unit.world import World
 
 
 async def _after(world: World, state: JobState, **how: object) -> Job:
-    """The record of the only job, after a sweep in which its present attempt is like that."""
+    """The record of the only job, after a pass in which its present attempt is like that."""
     world.engine.set_state(world.engine.started[-1], state, **how)
-    await world.sweep()
+    await world.make_pass()
     return world.ledger.jobs[0]
 
 
 async def _seen_nowhere(world: World) -> Job:
-    await world.sweep()
+    await world.make_pass()
     return world.ledger.jobs[0]
 
 
@@ -156,7 +156,7 @@ async def test_attempts_that_the_cluster_did_not_start_are_counted_apart_from_th
     output = []
     for how in (unstarted, lost, {"reason": Reason.USER, "message": "exit code 1"}, unstarted):
         output.append((await _after(world, JobState.FAILED, **how)).message)
-        await world.sweep(3600)
+        await world.make_pass(3600)
 
     assert output == [
         "attempt 1 was not started by the cluster (which costs no retry): no boot",
@@ -174,12 +174,12 @@ async def test_each_attempt_counts_for_as_long_as_its_cluster_says_that_it_ran(w
     lost = {"reason": Reason.INFRASTRUCTURE, "started": start, "ended": start + timedelta(hours=1)}
     assert (await _after(world, JobState.FAILED, **lost)).ran_before == 3600
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
     start = world.now
     unseen = {"reason": Reason.INFRASTRUCTURE, "started": start, "ended": start + timedelta(minutes=1)}
     assert (await _after(world, JobState.FAILED, **unseen)).ran_before == 3660
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
     assert (await _after(world, JobState.FAILED, **unseen, unstarted=True)).ran_before == 3660
 
 

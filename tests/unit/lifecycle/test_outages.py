@@ -26,12 +26,12 @@ JOB = {"spec": job_json(), "notify": [HOOK]}
 
 
 async def drained(world: World, rounds: int = 30) -> None:
-    """Sweeps, wake-ups and a cluster that goes on, until everything has ended and was reported."""
+    """Passes, wake-ups and a cluster that goes on, until everything has ended and was reported."""
     for _ in range(rounds):
         for name, observation in list(world.engine.jobs.items()):
             if not observation.state.terminal:
                 world.engine.set_state(name, JobState.SUCCEEDED)
-        await world.sweep()
+        await world.make_pass()
         await world.wake()
 
 
@@ -55,14 +55,14 @@ async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world
         for n in range(each):
             # Accepted as ever: the function returns, so no message can be poisoned.
             await world.message(JOB, f"down{minute}-{n}")
-        await world.sweep(60)
+        await world.make_pass(60)
     # Five to learn it, and then one probe a pause of half a minute.
     assert world.engine.calls <= 5 + 2 * 30
     assert world.engine.started == [(await world.job(job)).target.name for job in before]  # type: ignore[union-attr]
 
     world.engine.down = False
     for _ in range(2):
-        await world.sweep(60)
+        await world.make_pass(60)
 
     assert len(world.engine.started) == len(set(world.engine.started)) == 20 + 30 * each
     await drained(world, 3)
@@ -79,7 +79,7 @@ async def test_while_the_cluster_is_left_alone_a_job_costs_its_first_write_and_n
     before = dict(world.ledger.held)
 
     for _ in range(3):
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert {key for key, result in world.ledger.held.items() if before.get(key) != result} == set()
     assert (accepted.state, accepted.sequence) == (JobState.SUBMITTING, 2)
@@ -115,7 +115,7 @@ async def test_a_cluster_that_hangs_keeps_no_other_from_its_news(world: World) -
     quick = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    going = asyncio.create_task(world.sweep())
+    going = asyncio.create_task(world.make_pass())
     while not (await world.job(quick.id)).state.terminal:  # noqa: ASYNC110 - no one tells when
         await asyncio.sleep(0)
 
@@ -132,7 +132,7 @@ async def test_a_cluster_that_hangs_keeps_no_job_of_another_from_its_submission(
     waits = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
     world.policy(paused=False)
 
-    going = asyncio.create_task(world.sweep())
+    going = asyncio.create_task(world.make_pass())
     while (await world.job(waits.id)).state is JobState.ACCEPTED:  # noqa: ASYNC110 - no one tells when
         await asyncio.sleep(0)
 
@@ -146,16 +146,16 @@ class _Defective(MemoryEngine):
         raise ValueError("a defect")
 
 
-async def test_a_defect_of_one_adapter_keeps_no_other_cluster_from_its_sweep(world: World) -> None:
+async def test_a_defect_of_one_adapter_keeps_no_other_cluster_from_its_pass(world: World) -> None:
     defective = _Defective()
     _with_second_cluster(world, defective)
     unknown = (await world.message({**JOB, "cluster": "two"}, "m1")).job
     other_job = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    swept = await world.sweep()
+    counts = await world.make_pass()
 
-    assert (swept.changed, swept.unreachable) == (1, ("two",))
+    assert (counts.changed, counts.unreachable) == (1, ("two",))
     assert world.ports.troubles.reasons("cluster") == {"other/two": "a defect of its adapter; the log has it"}
     assert (await world.job(other_job.id)).state is JobState.SUCCEEDED
     assert (await world.job(unknown.id)).state is JobState.QUEUED
@@ -169,7 +169,7 @@ async def test_an_adapter_that_fails_again_and_again_is_left_alone_like_a_silent
     await world.message({**JOB, "cluster": "two"}, "m1")
     defective.calls = 0
     for _ in range(8):
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert defective.calls == 5
 
@@ -190,10 +190,10 @@ async def test_a_cluster_that_does_not_answer_has_a_breaker_of_its_own(world: Wo
 async def test_an_unreachable_cluster_never_starts_a_second_copy_nor_loses_a_job(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.down = True
     for _ in range(size(24, 6) * 60):
-        await world.sweep(60)
+        await world.make_pass(60)
 
     assert (await world.job(job.id)).state is JobState.RUNNING
     world.engine.down = False
@@ -216,7 +216,7 @@ async def test_a_job_that_vanished_is_lost_only_after_three_spaced_direct_looks(
     job = (await world.message(JOB)).job
     world.engine.jobs.clear()
     while not (await world.job(job.id)).state.terminal:
-        await world.sweep(10)
+        await world.make_pass(10)
 
     assert (await world.job(job.id)).state is JobState.LOST
     assert len(looks) == 3
@@ -235,7 +235,7 @@ async def test_looks_that_were_not_answered_are_no_evidence(world: World) -> Non
     job = (await world.message(JOB)).job
     world.use(engines=replace(world.ports.engines, engine=ListsNothing()))  # type: ignore[type-var]
     for _ in range(60):
-        await world.sweep(60)
+        await world.make_pass(60)
     assert ((await world.job(job.id)).state, (await world.job(job.id)).misses) == (JobState.QUEUED, 0)
 
 
@@ -285,7 +285,7 @@ async def test_a_brown_out_of_storage_loses_and_doubles_nothing_and_logs_no_stac
                 continue
             del waiting[key]
         try:
-            await world.sweep()
+            await world.make_pass()
         except Unavailable:
             continue
 
@@ -295,7 +295,7 @@ async def test_a_brown_out_of_storage_loses_and_doubles_nothing_and_logs_no_stac
         for name, observation in list(world.engine.jobs.items()):
             if not observation.state.terminal:
                 world.engine.set_state(name, JobState.SUCCEEDED)
-        await world.sweep(120)
+        await world.make_pass(120)
     result = [row for (_, key), row in table.held.items() if key.startswith("j|")]
     assert [row.row["State"] for row in result] == ["succeeded"] * 40
     assert len(world.engine.started) == len(set(world.engine.started)) == 40

@@ -33,14 +33,14 @@ async def queued(world: World, **envelope: Any) -> Job:
 
 
 async def by_another_process(world: World) -> None:
-    """A sweep of which this process remembers nothing."""
+    """A pass of which this process remembers nothing."""
     mine = world.ledger
     world.use(ledger=MemoryLedger(world.clock, table=mine.table))
-    await world.sweep(600)
+    await world.make_pass(600)
     world.use(ledger=mine)
 
 
-async def test_the_end_is_reported_without_a_sweep(world: World) -> None:
+async def test_the_end_is_reported_without_a_pass(world: World) -> None:
     job = await queued(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
@@ -63,7 +63,7 @@ async def test_a_forged_notice_changes_nothing(world: World) -> None:
 async def test_a_late_or_repeated_notice_tells_no_one_twice(world: World) -> None:
     job = await queued(world)
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
-    await world.sweep()
+    await world.make_pass()
 
     await push(world, job.id)
     await push(world, job.id, job.id)
@@ -74,7 +74,7 @@ async def test_a_late_or_repeated_notice_tells_no_one_twice(world: World) -> Non
 async def test_a_lost_notice_costs_only_the_time_until_the_sweep(world: World) -> None:
     job = await queued(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
@@ -98,7 +98,7 @@ async def test_an_engine_that_does_not_answer_leaves_it_to_the_sweep(world: Worl
     await push(world, job.id)
     assert (await world.job(job.id)).state is JobState.QUEUED
 
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
@@ -108,7 +108,7 @@ async def test_a_record_that_was_remembered_wrongly_is_read_again(world: World) 
     stored = await other.get(job.id)
     assert stored is not None
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.use(ledger=other)
     calls = world.engine.calls

@@ -58,7 +58,7 @@ def requests(world: World) -> CountingEngine:
 
 
 @pytest.mark.parametrize("type_", ["Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed"])
-async def test_the_event_of_a_record_tells_the_end_without_a_sweep(world: World, type_: str) -> None:
+async def test_the_event_of_a_record_tells_the_end_without_a_pass(world: World, type_: str) -> None:
     job = await queued(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
@@ -134,8 +134,8 @@ async def test_the_record_of_a_job_that_does_not_exist_asks_no_one(
 async def test_a_record_of_an_earlier_attempt_does_not_end_the_next_one(world: World) -> None:
     job = (await world.message({"spec": job_json(), "notify": [HOOK], "retry": {"infrastructure": 1}})).job
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     await push(world, place(job.id))
 
@@ -146,7 +146,7 @@ async def test_a_record_of_an_earlier_attempt_does_not_end_the_next_one(world: W
 async def test_a_doubled_or_late_event_tells_no_one_twice(world: World) -> None:
     job = await queued(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     await push(world, place(job.id), place(job.id))
 
@@ -158,7 +158,7 @@ async def test_a_lost_event_costs_only_the_time_until_the_sweep(world: World) ->
     job = await queued(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert len(world.events()) == 1

@@ -154,7 +154,7 @@ class Counting(MemoryEngine):
         return await super().status(cluster, targets)
 
 
-async def test_a_sweep_of_many_jobs_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
+async def test_a_pass_over_many_jobs_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
     world: World, table: Counted
 ) -> None:
     active, changed = size(10_000, 1_200), 200
@@ -162,11 +162,11 @@ async def test_a_sweep_of_many_jobs_costs_pages_and_shared_writes_in_a_process_t
     world.engine = engine = Counting()
     engine.jobs = {target.name: Observation(JobState.QUEUED) for target in targets}
     world.use(engines=Engines(engine))
-    await world.sweep()  # asks who wants no events any more, which is done every few minutes
+    await world.make_pass()  # asks who wants no events any more, which is done every few minutes
     table.requests.clear()
     engine.numbers.clear()
 
-    await world.sweep()
+    await world.make_pass()
     pages = sum(-(-rows // _PAGE) for rows in _by_shard(world).values())
     assert engine.numbers == [active]
     assert table.requests == {"page": pages}  # index, records and due events are one range
@@ -176,7 +176,7 @@ async def test_a_sweep_of_many_jobs_costs_pages_and_shared_writes_in_a_process_t
     table.requests.clear()
     for target in targets[:changed]:
         engine.set_state(target.name, JobState.RUNNING)
-    assert (await world.sweep()).changed == changed
+    assert (await world.make_pass()).changed == changed
     by_shard = Counter(shard_of(target.token, world.ledger.shards) for target in targets[:changed])
     writes = sum(-(-2 * rows // 100) for rows in by_shard.values())  # each also in the list of all jobs
     assert table.requests == {"page": pages, "transaction": writes}

@@ -12,20 +12,20 @@ from shared.core.engine import Observation
 from shared.core.job import Budget, Entry, Job, JobState, Reason, Target
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.environment import environment
-from shared.lifecycle.cluster_sweep import commit
+from shared.lifecycle.cluster_pass import commit
 from shared.lifecycle.retry import earlier, spent_on_another, wait
 from shared.operate.cancel import cancel
 from tests.unit.world import World, job_json
 
 
 async def _fail(world: World, reason: Reason, **how: Any) -> None:
-    """The attempt that runs now fails; the sweeps after it see that, wait, and submit what follows."""
+    """The attempt that runs now fails; the passes after it see that, wait, and submit what follows."""
     name = world.engine.started[-1]
     world.engine.set_state(name, JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(name, JobState.FAILED, reason=reason, **how)
-    await world.sweep()
-    await world.sweep(3600)
+    await world.make_pass()
+    await world.make_pass(3600)
 
 
 async def test_a_preempted_job_gets_another_attempt_under_another_name(world: World) -> None:
@@ -43,7 +43,7 @@ async def test_a_preempted_job_gets_another_attempt_under_another_name(world: Wo
     assert [(one.target.name, one.reason) for one in world.engine.orders[1].earlier] == [(first, "preempted")]
 
     world.engine.set_state(second, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     attempts = world.receipt(await world.job(job.id))["attempts"]
     assert [(a["attempt"], a["name"], a["state"], a.get("reason")) for a in attempts] == [
         (1, first, "failed", "preempted"),
@@ -57,18 +57,18 @@ async def test_another_attempt_waits_for_a_while_and_has_not_begun(world: World)
     accepted = await world.message({"spec": job_json()})
     name = world.engine.started[0]
     world.engine.set_state(name, JobState.RUNNING, started=world.now)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(accepted.job.id)).started == world.now - timedelta(seconds=60)
     world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
-    await world.sweep()
+    await world.make_pass()
 
     job = await world.job(accepted.job.id)
     pause = wait(2, 0.5)
     assert (job.state, job.attempt, job.started) == (JobState.ACCEPTED, 2, None)
     assert job.due == world.now + timedelta(seconds=pause)
-    await world.sweep(pause - 1)
+    await world.make_pass(pause - 1)
     assert len(world.engine.started) == 1
-    await world.sweep(1)
+    await world.make_pass(1)
     assert len(world.engine.started) == 2
 
 
@@ -135,8 +135,8 @@ async def test_a_cancelled_job_gets_no_other_attempt(world: World) -> None:
     name = world.engine.started[0]
     world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
     await cancel(world.ports, accepted.job.id)
-    await world.sweep()
-    await world.sweep(3600)
+    await world.make_pass()
+    await world.make_pass(3600)
 
     assert len(world.engine.started) == 1
     assert (await world.job(accepted.job.id)).state.terminal
@@ -145,7 +145,7 @@ async def test_a_cancelled_job_gets_no_other_attempt(world: World) -> None:
 async def test_a_job_that_waits_for_its_next_attempt_can_be_cancelled(world: World) -> None:
     accepted = await world.message(job_json())
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
-    await world.sweep(1)
+    await world.make_pass(1)
     assert (await world.job(accepted.job.id)).state is JobState.ACCEPTED
 
     await cancel(world.ports, accepted.job.id)
@@ -158,7 +158,7 @@ async def test_a_lost_job_is_not_repeated_because_it_may_still_run(world: World)
     accepted = await world.message(job_json())
     world.engine.jobs.clear()
     for _ in range(8):
-        await world.sweep()
+        await world.make_pass()
     assert (await world.job(accepted.job.id)).state is JobState.LOST
     assert len(world.engine.started) == 1
 
@@ -177,7 +177,7 @@ async def test_a_late_word_about_the_first_attempt_says_nothing_about_the_second
 async def _unstarted(world: World, state: JobState = JobState.FAILED, **how: Any) -> None:
     """The cluster gives the attempt up before anything of it ran."""
     world.engine.set_state(world.engine.started[-1], state, unstarted=True, **how)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def test_an_attempt_that_the_cluster_did_not_start_costs_nothing_and_is_followed_by_another(
@@ -189,9 +189,9 @@ async def test_an_attempt_that_the_cluster_did_not_start_costs_nothing_and_is_fo
         job = await world.job(accepted.job.id)
         assert (job.state, job.attempt, job.spent.infrastructure) == (JobState.ACCEPTED, number + 1, 0)
         assert f"attempt {number} was not started by the cluster" in job.message
-        await world.sweep(3600)
+        await world.make_pass(3600)
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(accepted.job.id)).state is JobState.SUCCEEDED
 
 
@@ -206,7 +206,7 @@ async def test_attempts_that_the_cluster_does_not_start_for_ever_cost_retries_an
     for _ in range(4):
         await _unstarted(world, reason=Reason.INFRASTRUCTURE, message="no boot")
         texts.append((await world.job(accepted.job.id)).message)
-        await world.sweep(3600)
+        await world.make_pass(3600)
 
     job = await world.job(accepted.job.id)
     assert (job.state, job.reason, job.attempt) == (JobState.FAILED, Reason.INFRASTRUCTURE, 4)
@@ -232,13 +232,13 @@ async def test_a_cancelled_job_that_was_not_started_is_not_started_again(world: 
 async def test_a_cancellation_that_was_not_asked_for_here_says_so(world: World, requested: bool) -> None:
     accepted = await world.message({"spec": job_json()})
     world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     if requested:
         await cancel(world.ports, accepted.job.id)
     world.engine.set_state(
         world.engine.started[-1], JobState.CANCELLED, reason=Reason.TERMINATED, message="Slurm job 7"
     )
-    await world.sweep()
+    await world.make_pass()
 
     job = await world.job(accepted.job.id)
     assert (job.state, job.reason) == (JobState.CANCELLED, Reason.TERMINATED)

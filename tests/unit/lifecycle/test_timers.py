@@ -13,7 +13,7 @@ from shared.core.job import JobState
 from shared.delivery.deliver import deliver
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.drops.inventory import inventory
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.unit.lifecycle.test_outages import HOOK, JOB, drained, leftovers, states
 from tests.unit.world import World, job_json
 
@@ -38,13 +38,13 @@ async def test_a_timer_that_missed_its_time_for_hours_catches_up_in_one_sweep(wo
         world.engine.set_state(name, JobState.SUCCEEDED)
     world.pass_time(6 * 3600)
 
-    await sweep(world.ports)
+    await make_pass(world.ports)
 
     assert states(world) == ["succeeded"] * 10
     assert leftovers(world) == []
 
 
-async def test_sweeps_that_overlap_do_the_work_of_one(world: World) -> None:
+async def test_passes_that_overlap_do_the_work_of_one(world: World) -> None:
     world.engine.down = True
     for n in range(3):
         await world.message(JOB, f"m{n}")
@@ -55,7 +55,7 @@ async def test_sweeps_that_overlap_do_the_work_of_one(world: World) -> None:
         world.engine.set_state(name, JobState.SUCCEEDED)
     world.pass_time(3600)
 
-    await asyncio.gather(*(sweep(world.ports) for _ in range(4)))
+    await asyncio.gather(*(make_pass(world.ports) for _ in range(4)))
     await drained(world, 3)
 
     assert len(world.engine.started) == len(set(world.engine.started)) == 6
@@ -77,7 +77,7 @@ async def test_a_clock_that_jumps_and_comes_back_holds_nothing_up(
         world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.now += jump
     for _ in range(2):
-        await world.sweep(60)
+        await world.make_pass(60)
     world.now -= jump
     world.engine.down = False
     world.webhooks.answers = [replace(world.webhooks.answers[0], outcome="delivered", status=204)]
@@ -87,7 +87,7 @@ async def test_a_clock_that_jumps_and_comes_back_holds_nothing_up(
             if not observation.state.terminal:
                 world.engine.set_state(name, JobState.SUCCEEDED)
         messages, world.queues.messages[:] = list(world.queues.messages), []
-        await world.sweep(900)  # in all longer than the short jump: an event may be late by as much
+        await world.make_pass(900)  # in all longer than the short jump: an event may be late by as much
         for _, body, _ in messages:  # a queue counts its delays by a clock of its own
             wake = json.loads(body)
             await deliver(world.ports, wake["job"], wake["sequence"])

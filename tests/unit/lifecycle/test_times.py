@@ -13,16 +13,18 @@ from tests.unit.world import World
 
 
 async def _run(world: World, state: JobState, **how: Any) -> Job:
-    """A job that a sweep sees running a minute after its start, and that has ended then."""
+    """A job that a pass sees running a minute after its start, and that has ended then."""
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], state, **how)
-    await world.sweep()
+    await world.make_pass()
     return await world.job(job.id)
 
 
-async def test_the_start_that_comes_with_the_end_is_earlier_than_the_sweep_that_saw_it(world: World) -> None:
+async def test_the_start_that_comes_with_the_end_is_earlier_than_the_sweeper_that_saw_it(
+    world: World,
+) -> None:
     started, ended = world.now + timedelta(seconds=5), world.now + timedelta(seconds=30)
     job = await _run(world, JobState.SUCCEEDED, started=started, ended=ended)
     assert (job.started, job.ended) == (started, ended)
@@ -32,7 +34,7 @@ async def test_the_start_that_comes_with_the_end_is_earlier_than_the_sweep_that_
     assert receipt["attempts"][0]["endedAt"] == receipt["endedAt"]
 
 
-async def test_a_start_that_only_a_sweep_saw_is_never_after_the_end(world: World) -> None:
+async def test_a_start_that_only_a_pass_saw_is_never_after_the_end(world: World) -> None:
     ended = world.now + timedelta(seconds=30)
     job = await _run(world, JobState.FAILED, reason=Reason.USER, ended=ended)
     assert (job.started, job.ended) == (ended, ended)
@@ -43,7 +45,7 @@ async def test_what_the_cluster_never_started_has_no_start(world: World) -> None
     world.engine.set_state(
         world.engine.started[0], JobState.CANCELLED, reason=Reason.TERMINATED, ended=world.now
     )
-    await world.sweep()
+    await world.make_pass()
     job = await world.job(job.id)
     assert (job.state, job.started) == (JobState.CANCELLED, None)
     assert "ranSeconds" not in world.receipt(job)
@@ -54,7 +56,7 @@ async def test_a_running_job_has_the_start_that_the_cluster_says(world: World, s
     job = (await world.message(JOB)).job
     started = world.now + timedelta(seconds=seconds)
     world.engine.set_state(world.engine.started[0], JobState.RUNNING, started=started)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).started == started
 
 
@@ -63,9 +65,9 @@ async def test_no_step_is_earlier_than_the_one_before_it_by_a_slow_clock_either(
     begun = world.now
     world.now -= timedelta(minutes=5)
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     after = await world.job(job.id)
     assert after.state is JobState.SUCCEEDED

@@ -37,7 +37,7 @@ async def test_only_an_end_that_was_recorded_is_counted(world: World) -> None:
     assert meter.counts == {("slipway.jobs.ended", "succeeded", ""): 1}
 
 
-async def test_anyone_who_recorded_an_event_has_time_to_deliver_it_before_a_sweep_does(world: World) -> None:
+async def test_anyone_who_recorded_an_event_has_time_to_deliver_it_before_a_pass_does(world: World) -> None:
     job = (await world.message({"spec": job_json(), "notify": [{"url": "https://hooks.example.com/x"}]})).job
     stored = await world.ledger.get(job.id)
     assert stored is not None

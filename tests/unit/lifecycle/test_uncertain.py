@@ -46,7 +46,7 @@ async def _refused(world: World, engine: Answers, *message: EngineError) -> Job:
     engine.script(Transient("lost"), *message)
     job = await _submitted(world)
     engine.set_state(engine.started[0], JobState.RUNNING)
-    await world.sweep(700)
+    await world.make_pass(700)
     return await world.job(job.id)
 
 
@@ -61,13 +61,13 @@ async def test_a_refusal_waits_while_a_lost_try_may_still_land(world: World) -> 
     world.engine.fail = [Transient("lost"), *refused_and_unknown * 20]
     job = await _submitted(world)
 
-    await world.sweep(700)
+    await world.make_pass(700)
     waits = await world.job(job.id)
     assert waits.message == "refused, and an earlier submission without an answer may still land: no"
     assert (waits.state, waits.due) == (JobState.SUBMITTING, world.now + timedelta(minutes=5))
-    await world.sweep(2900)  # an hour after the first try
+    await world.make_pass(2900)  # an hour after the first try
     assert (await world.job(job.id)).state is JobState.SUBMITTING
-    await world.sweep(400)
+    await world.make_pass(400)
 
     ended = await world.job(job.id)
     assert (ended.state, ended.message, world.engine.started) == (JobState.FAILED, "no", [])
@@ -98,10 +98,10 @@ async def test_a_cancelled_job_whose_door_died_is_not_called_cancelled_while_it_
     (job_id,) = (key[2:] for _, key in world.ledger.rows if key.startswith("j|"))
     await cancel(world.ports, job_id)
 
-    await world.sweep(700)
+    await world.make_pass(700)
 
     assert engine.jobs[engine.started[0]].state is JobState.CANCELLED  # it was asked to end at once
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job_id)).state is JobState.CANCELLED
 
 
@@ -112,7 +112,7 @@ async def test_a_job_cancelled_while_its_cluster_was_down_is_ended_as_soon_as_it
     job = await _submitted(world)
     await cancel(world.ports, job.id)
 
-    await world.sweep(700)
+    await world.make_pass(700)
 
     assert world.engine.jobs[world.engine.started[0]].state is JobState.CANCELLED
 
@@ -125,7 +125,7 @@ async def test_while_paused_a_submission_that_landed_is_watched_and_none_is_repe
     await pause(world.ports, "ann", "")
     engine.set_state(engine.started[0], JobState.SUCCEEDED)
 
-    await world.sweep(700)
+    await world.make_pass(700)
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert len(engine.orders) == 1
@@ -135,11 +135,11 @@ async def test_while_paused_a_submission_that_never_landed_waits_for_the_resume(
     world.engine.fail = [Transient("lost")]
     job = await _submitted(world)
     await pause(world.ports, "ann", "")
-    await world.sweep(700)
+    await world.make_pass(700)
     assert ((await world.job(job.id)).state, world.engine.started) == (JobState.SUBMITTING, [])
 
     await resume(world.ports, "ann")
-    await world.sweep(timedelta(seconds=10).seconds)
+    await world.make_pass(timedelta(seconds=10).seconds)
 
     assert (await world.job(job.id)).state is JobState.QUEUED
 

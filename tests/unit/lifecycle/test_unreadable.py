@@ -29,7 +29,7 @@ from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
 from shared.lifecycle.lookup import job as read_job
 from shared.lifecycle.push import jobs_ended
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from shared.operate.audit import audit
 from shared.operate.listing import jobs as list_jobs
 from shared.operate.ready import ready
@@ -49,7 +49,7 @@ async def submitted(world: World, message: str = "m1") -> Job:
 async def ended_job(world: World, message: str = "m1") -> Job:
     job = await submitted(world, message)
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
     return await world.job(job.id)
 
@@ -111,7 +111,7 @@ async def test_one_bad_index_row_keeps_no_other_job_from_its_end_and_is_named_an
     for attempt in world.engine.started:
         world.engine.set_state(attempt, JobState.SUCCEEDED)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert (await world.job(good.id)).state is JobState.SUCCEEDED
     assert world.ledger.held[key_of(world, f"n|{bad.id}")] == before
@@ -135,7 +135,7 @@ async def test_a_job_that_waits_in_a_bad_row_is_named_and_keeps_no_other_from_th
     name = spoil(world, f"n|{bad.id}", Packed0=CANARY)
     await resume(world.ports, "ann")
     for _ in range(2):
-        await world.sweep()
+        await world.make_pass()
 
     assert (await world.job(good.id)).state is JobState.QUEUED
     assert len(world.engine.started) == 1
@@ -159,7 +159,7 @@ async def test_a_record_that_lacks_its_target_is_named_and_keeps_no_other_job_fr
         Due=rows.text_of(world.now),
     )
     world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(good.id)).state is JobState.SUCCEEDED
     assert (await world.job(bad.id)).state == state
@@ -183,9 +183,9 @@ async def test_a_record_that_is_mended_goes_on(world: World) -> None:
     whole = world.ledger.held[key_of(world, "n|")]
     spoil(world, "n|", Packed0="x")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.ledger.held[key_of(world, "n|")] = whole
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
     assert await named(world) == {}
 
@@ -224,13 +224,13 @@ async def test_one_bad_event_is_named_and_all_others_are_delivered(world: World)
         await submitted(world, message)
     for attempt in world.engine.started:
         world.engine.set_state(attempt, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.queues.messages.clear()
     first = sorted(key for key in world.ledger.held if key[1].startswith("o|"))[0][1]
     name = spoil(world, first, Notice0='{"job_id": 5')
     world.policy(deliver_deadline=20)
     world.pass_time(60)
-    await world.sweep()
+    await world.make_pass()
 
     assert len(world.webhooks.posts) == 1
     assert list(await named(world)) == [name]
@@ -312,7 +312,7 @@ async def test_a_document_that_cannot_be_read_parks_its_job(world: World) -> Non
     job = await submitted(world)
     world.policy(paused=False)
     spoil(world, f"s|{job.id}", Spec0="{")
-    await world.sweep()
+    await world.make_pass()
     held = await world.job(job.id)
     assert held.state is JobState.SUBMITTING
     assert held.message.startswith("waits for the deployment to be mended")
@@ -334,13 +334,13 @@ async def test_what_a_newer_version_wrote_into_a_record_survives_every_transitio
     spoil(world, "n|", Colour="blue", Packed0=future, Target=json.dumps(record["target"]))
 
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     assert world.ledger.held[key_of(world, "n|")].row["Colour"] == "blue"
     running = await world.job(job.id)
     assert (running.state, running.model_extra) == (JobState.RUNNING, {"hibernation": {"until": "2031"}})
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     ended = await world.job(job.id)
     assert ended.state is JobState.SUCCEEDED
     assert ended.model_extra == {"hibernation": {"until": "2031"}}
@@ -350,7 +350,7 @@ async def test_what_a_newer_version_wrote_into_a_record_survives_every_transitio
 
     world.pass_time(31 * DAY)
     await world.wake()
-    await world.sweep()
+    await world.make_pass()
     assert (await archive(world.ports)).jobs == 1
     assert b'"hibernation"' in next(iter(world.archive.blobs.values()))
 
@@ -360,14 +360,14 @@ async def test_what_a_newer_version_wrote_into_an_event_survives_a_try(world: Wo
     await submitted(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.policy(deliver_deadline=0)
-    await world.sweep()
+    await world.make_pass()
     world.queues.messages.clear()
     text = world.ledger.held[key_of(world, "o|")].row["Notice0"]
     targets = [{**one, "mood": "calm"} for one in json.loads(text)["targets"]]
     spoil(world, "o|", Notice0=json.dumps({**json.loads(text), "lane": 7, "targets": targets}), Colour="blue")
     world.policy(deliver_deadline=20)
     world.pass_time(60)
-    await world.sweep()
+    await world.make_pass()
 
     row = world.ledger.held[key_of(world, "o|")].row
     notice: Notice = rows.notice_of_row(row)
@@ -396,10 +396,10 @@ async def test_a_text_that_becomes_shorter_leaves_nothing_of_the_longer_one(worl
     assert joined("Text", world.ledger.held["d000", "x"].row) == "short"
 
 
-# A sweep that fails
+# A pass that fails
 
 
-async def test_health_says_that_sweeps_fail_in_another_process_and_that_they_do_no_more(world: World) -> None:
+async def test_health_says_that_passes_fail_in_another_process_and_that_they_do_no_more(world: World) -> None:
     class Failing(MemoryLedger):
         """A ledger whose shards cannot be read, for a defect of ours."""
 
@@ -409,16 +409,16 @@ async def test_health_says_that_sweeps_fail_in_another_process_and_that_they_do_
     other = Troubles(world.clock)
     failing = Failing(world.clock, table=world.ledger.table)
     with pytest.raises(ValueError, match="a defect"):
-        await sweep(replace(world.ports, troubles=other, ledger=failing))
+        await make_pass(replace(world.ports, troubles=other, ledger=failing))
     readiness = await ready(world.ports)
-    assert (readiness.sweep_fails, readiness.ready) == (True, False)
+    assert (readiness.sweeper_fails, readiness.ready) == (True, False)
 
-    await sweep(replace(world.ports, troubles=other))
+    await make_pass(replace(world.ports, troubles=other))
     world.ports.memo.forget("ready")
     assert (await ready(world.ports)).ready
 
 
-async def test_one_sweep_that_failed_in_an_outage_is_forgotten_when_the_next_ones_are_anothers(
+async def test_one_pass_that_failed_in_an_outage_is_forgotten_when_the_next_ones_are_anothers(
     world: World,
 ) -> None:
     class SilentLedger(MemoryLedger):
@@ -426,11 +426,11 @@ async def test_one_sweep_that_failed_in_an_outage_is_forgotten_when_the_next_one
             raise Unavailable("storage answered 503")
 
     with pytest.raises(Unavailable):
-        await sweep(replace(world.ports, ledger=SilentLedger(world.clock, table=world.ledger.table)))
+        await make_pass(replace(world.ports, ledger=SilentLedger(world.clock, table=world.ledger.table)))
     assert not (await ready(world.ports)).ready
     for _ in range(3):
         world.pass_time(61)
-        await sweep(replace(world.ports, troubles=Troubles(world.clock)))
+        await make_pass(replace(world.ports, troubles=Troubles(world.clock)))
     assert (await ready(world.ports)).ready
 
 
@@ -465,7 +465,7 @@ async def test_a_moment_without_a_zone_in_one_index_row_stops_no_sweep(world: Wo
     world.policy(paused=True)
     good = await submitted(world, "good")
     world.policy(paused=False)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(good.id)).state is JobState.QUEUED
     assert list(await named(world)) == [name]
 
@@ -480,7 +480,7 @@ async def test_moments_without_a_zone_in_the_other_rows_stop_no_sweep(world: Wor
     assert len(await listed(world.ports)) == 1
     assert (await ready(world.ports)).ready
     assert set(await named(world)) == names
-    await world.sweep()
+    await world.make_pass()
     assert set(await named(world)) == names - {"meta/trouble"}  # it was written anew
 
 
@@ -490,17 +490,17 @@ async def test_an_event_due_without_a_zone_keeps_no_other_from_its_receiver(worl
         await submitted(world, message)
     for attempt in world.engine.started:
         world.engine.set_state(attempt, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     first = sorted(key for key in world.ledger.held if key[1].startswith("o|"))[0][1]
     text = world.ledger.held[key_of(world, first)].row["Notice0"]
     name = spoil(world, first, Notice0=json.dumps({**json.loads(text), "due": _NAIVE}))
     world.policy(deliver_deadline=20)
-    await world.sweep()
+    await world.make_pass()
     assert len(world.webhooks.posts) == 1
     assert list(await named(world)) == [name]
 
 
-async def test_a_column_of_another_type_than_ours_stops_neither_the_sweep_nor_the_listing(
+async def test_a_column_of_another_type_than_ours_stops_neither_the_sweeper_nor_the_listing(
     world: World,
 ) -> None:
     world.policy(paused=True)
@@ -508,5 +508,5 @@ async def test_a_column_of_another_type_than_ours_stops_neither_the_sweep_nor_th
     world.policy(paused=False)
     spoil(world, f"n|{bad.id}", Listed=5)
     await list_jobs(world.ports, {"state": "active"})
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(good.id)).state is JobState.QUEUED

@@ -38,7 +38,7 @@ async def test_a_healthy_deployment_has_no_difference(world: World) -> None:
     await blob_arrived(world.ports, "scripts", "digits/run/job.json")
     await _queued(world, notify=[HOOK])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
     world.pass_time(1000)
 
@@ -65,13 +65,13 @@ async def test_a_drop_whose_record_is_gone(world: World) -> None:
     world.pass_time(10)
     (accepted,) = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     for key in [key for key in world.ledger.held if accepted.job.id in key[1] and key[1][0] in "jl"]:
         del world.ledger.held[key]
     assert _kinds(await audit(world.ports)) == [("record", accepted.job.id)]
 
 
-async def test_a_submission_that_no_sweep_repeats(world: World) -> None:
+async def test_a_submission_that_no_pass_repeats(world: World) -> None:
     class Silent(MemoryEngine):
         async def submit(self, order: Any) -> None:
             raise Transient("no answer")
@@ -93,7 +93,7 @@ async def test_a_job_that_its_cluster_does_not_know(world: World) -> None:
 async def test_a_job_that_ended_on_its_cluster_long_ago(world: World) -> None:
     job = await _queued(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED, ended=world.now)
-    assert _kinds(await audit(world.ports)) == []  # the sweep may come
+    assert _kinds(await audit(world.ports)) == []  # the sweeper may come
     world.pass_time(400)
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
 
@@ -101,7 +101,7 @@ async def test_a_job_that_ended_on_its_cluster_long_ago(world: World) -> None:
 async def test_a_job_that_runs_on_although_it_ended(world: World) -> None:
     job = await _queued(world)
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     world.pass_time(400)
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
@@ -135,7 +135,7 @@ async def test_an_event_that_is_late_or_was_given_up(world: World, outcome: Any,
     world.webhooks.answers = [Posted(outcome, 500, "no", None, 1)]
     job = await _queued(world, notify=[HOOK])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
     world.pass_time(later)
     (kind,) = {one.kind for one in (await audit(world.ports)).differences}
@@ -153,7 +153,7 @@ async def test_a_message_that_was_given_up(world: World) -> None:
 async def test_an_end_of_which_no_event_tells(world: World) -> None:
     job = await _queued(world, notify=[HOOK])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
     assert _kinds(await audit(world.ports)) == []
     for key in [key for key in world.ledger.held if key[1][0] in "oe" and job.id in key[1]]:

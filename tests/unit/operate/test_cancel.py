@@ -15,7 +15,7 @@ async def test_a_queued_job_is_cancelled_on_the_engine_and_then_in_the_record(wo
 
     stored = await cancel(world.ports, job.id)
     assert stored.job.cancel
-    await world.sweep()
+    await world.make_pass()
 
     ended = await world.job(job.id)
     assert (ended.state, ended.reason) == (JobState.CANCELLED, Reason.TERMINATED)
@@ -26,10 +26,10 @@ async def test_a_cancel_that_the_engine_did_not_hear_is_repeated_by_the_sweep(wo
     world.engine.fail = [Transient("down"), Transient("down"), Transient("down")]
 
     await cancel(world.ports, job.id)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.QUEUED
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     assert (await world.job(job.id)).state is JobState.CANCELLED
 
@@ -53,7 +53,7 @@ async def test_a_cancel_while_submitting_finishes_the_submission_first(world: Wo
 
     await cancel(world.ports, job.id)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert (await world.job(job.id)).state is JobState.CANCELLED
     assert len(world.engine.started) == 1
@@ -62,7 +62,7 @@ async def test_a_cancel_while_submitting_finishes_the_submission_first(world: Wo
 async def test_a_job_that_ended_stays_as_it_is(world: World) -> None:
     job = (await world.message(job_json())).job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     stored = await cancel(world.ports, job.id)
 
@@ -74,7 +74,7 @@ async def test_a_job_that_finished_before_the_cancel_arrived_keeps_its_own_end(w
     job = (await world.message(job_json())).job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await cancel(world.ports, job.id)
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 

@@ -199,7 +199,7 @@ async def test_a_receipt_says_which_code_ran_or_that_it_is_the_live_one(world: W
     ]
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
 
     neither, own, mounted = (world.receipt(job) for job in jobs)
@@ -215,7 +215,7 @@ async def test_while_no_address_can_be_signed_an_attempt_waits(world: World) -> 
     job = await world.job(await job_of(world, packed()))
     assert (job.state, world.engine.calls) == (JobState.SUBMITTING, 0)
     away.signs = True
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     assert (await world.job(job.id)).state is JobState.QUEUED
 

@@ -8,12 +8,14 @@ from datetime import timedelta
 
 import pytest
 
+from shared.core.caller import KEY_HOLDER
 from shared.core.code.snapshots import Snapshot
-from shared.core.errors import Unavailable
+from shared.core.errors import Misuse, Unavailable
 from shared.core.job import Job, JobState
 from shared.core.job_sweeps.record import StoredSweep
 from shared.intake.message import read_request
 from shared.intake.request_door import sweep_requested
+from shared.intake.rerun import rerun
 from shared.lifecycle.archive import archive
 from shared.lifecycle.collect import Collected, collect, collect_now_and_then
 from shared.operate.audit import audit
@@ -31,7 +33,7 @@ async def job_of(world: World, data: bytes = b"an archive") -> Job:
 
 async def end(world: World, job: Job) -> None:
     world.engine.set_state(job.target.name if job.target else "", JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
@@ -84,6 +86,32 @@ async def test_the_code_of_a_job_that_has_ended_outlives_its_record(world: World
     assert await collect(world.ports) == Collected()
     world.pass_time(2 * DAY)
     assert await collect(world.ports) == Collected(deleted=1)
+
+
+async def test_a_job_whose_record_is_archived_runs_again_as_it_ran_until_its_code_goes(world: World) -> None:
+    job = await job_of(world)
+    await end(world, job)
+    world.pass_time((RETENTION + 1) * DAY)
+    assert (await archive(world.ports)).jobs == 1
+    await collect(world.ports)
+
+    assert (await world.job(job.id)).archived
+    again = await rerun(world.ports, job.id, None, who=KEY_HOLDER, key="r")
+    assert (again.job.rerun_of, again.job.code) == (job.id, job.code)
+    digests = [order.code.sha256 for order in world.engine.orders if order.code is not None]
+    assert len(digests) == 2
+    assert len(set(digests)) == 1
+    # What runs again keeps the code, however old the first record is.
+    await end(world, again.job)
+    world.pass_time((RETENTION + 2) * DAY)
+    assert await collect(world.ports) == Collected(renewed=1)
+    await archive(world.ports)
+    world.pass_time((RETENTION + 4) * DAY)
+    assert await collect(world.ports) == Collected(deleted=1)
+
+    with pytest.raises(Misuse, match=f"the code of {job.id} was deleted") as refused:
+        await rerun(world.ports, job.id, None, who=KEY_HOLDER, key="later")
+    assert refused.value.status == 410
 
 
 async def test_a_record_that_waits_for_its_cluster_or_a_receiver_keeps_its_code(world: World) -> None:

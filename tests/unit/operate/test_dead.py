@@ -61,7 +61,7 @@ async def _no_receipt(world: World, *, notify: object = ()) -> tuple[Job, Closed
     world.use(drops=runs)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     for _ in range(10):
-        await world.sweep(30 * 3600)
+        await world.make_pass(30 * 3600)
     (notice,) = await world.outbox.dead()
     assert (notice.job_id, notice.deliveries[0].state) == (accepted.job.id, "dead")
     runs.closed = False
@@ -310,7 +310,7 @@ async def test_a_dead_event_is_listed_and_goes_out_again(world: World) -> None:
     ]
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     (dead,) = await listed(world.ports)
     assert (dead.kind, dead.job) == ("event", accepted.job.id)
     assert dead.reason.endswith(": not public")

@@ -40,7 +40,7 @@ async def filled(world: World) -> dict[str, str]:
         accepted = await world.message(message, name)
         if end is not None:
             world.engine.set_state(world.engine.started[-1], end)
-        await world.sweep()
+        await world.make_pass()
         names = {accepted.job.id: name, **names}
     return names
 

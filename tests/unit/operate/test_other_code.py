@@ -20,7 +20,7 @@ async def _refused(world: World, content: bytes) -> Job:
     (attempt,) = world.engine.started
     how = {"reason": Reason.INFRASTRUCTURE, "is_other_code": True, "message": "not the code"}
     world.engine.set_state(attempt, JobState.FAILED, **how)
-    await world.sweep()
+    await world.make_pass()
     return world.ledger.jobs[0]
 
 
@@ -40,7 +40,7 @@ async def test_what_grew_meanwhile_is_deleted_without_being_read(world: World) -
     await world.snapshots.put(blob, _TRUE + b"x" * 1_000_000)
     (attempt,) = world.engine.started
     world.engine.set_state(attempt, JobState.FAILED, reason=Reason.INFRASTRUCTURE, is_other_code=True)
-    await world.sweep()
+    await world.make_pass()
 
     assert blob not in world.snapshots.data
     assert "read" not in [what for what, _ in world.snapshots.requests]
@@ -57,6 +57,6 @@ async def test_the_word_of_a_node_deletes_nothing(world: World) -> None:
 async def test_nothing_is_read_for_other_jobs(world: World, state: JobState) -> None:
     await world.message(JOB)
     world.engine.set_state(world.engine.started[-1], state)
-    await world.sweep()
+    await world.make_pass()
 
     assert [what for what, _ in world.snapshots.requests if what in ("listed", "read")] == []

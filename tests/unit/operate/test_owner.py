@@ -13,7 +13,7 @@ from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Row
 from shared.core.errors import Misconfigured
 from shared.intake.arrive import message_arrived
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from shared.operate.ready import ready
 from shared.settings import Settings
 from tests.doubles.memory import MemoryTable
@@ -56,7 +56,11 @@ async def test_no_request_to_a_refused_app_changes_anything_and_its_health_repor
     before = dict(table.held)
     theirs = store(table, "theirs")
     ports = replace(world.ports, ledger=TableLedger(theirs), dead=TableDeadMessages(theirs))
-    for act in (sweep(ports), message_arrived(ports, b"{}", "m1"), message_arrived(ports, b"{}", "m1", 99)):
+    for act in (
+        make_pass(ports),
+        message_arrived(ports, b"{}", "m1"),
+        message_arrived(ports, b"{}", "m1", 99),
+    ):
         with pytest.raises(Misconfigured):
             await act
     assert table.held == before

@@ -27,7 +27,7 @@ async def _jobs(world: World, count: int) -> list[str]:
 async def test_active_jobs_are_listed_newest_first_in_pages(world: World) -> None:
     ids = await _jobs(world, 5)
     world.engine.set_state(world.engine.started[1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     active = [job for n, job in enumerate(ids) if n != 3]
 
     first = await listing.jobs(world.ports, {"state": "active", "limit": "3"})
@@ -52,7 +52,7 @@ async def test_a_row_that_cannot_be_read_hides_no_other_job(
     ids = await _jobs(world, 3)
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     rows = [result.row for (_, key), result in world.ledger.held.items() if key.startswith("l|")]
     (row,) = [row for row in rows if row["RowKey"].endswith(ids[1])]
     row["Shown0"] = row["Shown0"].replace('"state":"succeeded"', '"state":"succeeded","exit_code":"boom"')
@@ -102,10 +102,10 @@ async def test_a_cluster_that_does_not_answer_says_since_when(world: World) -> N
     (never_asked,) = await read.clusters(world.ports)
     world.pass_time(11)
     began = world.now
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(11)
     (silent,) = await read.clusters(world.ports)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(11)
     (still_silent,) = await read.clusters(world.ports)
 

@@ -13,7 +13,7 @@ import pytest
 
 from shared.core.ledger.entries import Reported, Standing
 from shared.core.trouble import Kind, Troubles
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from shared.operate.ready import ready
 from shared.setting_table.functions_off import functions_off
 from tests.doubles.memory import MemoryLedger, MemoryTable
@@ -97,26 +97,32 @@ async def test_a_layout_that_vanished_is_reported(world: World) -> None:
     assert (await ready(world.ports)).unwritable == ("the table of records",)
 
 
-#: What the sweeps of an earlier process may have found, and what of it its settings alone may have caused.
-OF_SETTINGS: dict[Kind, bool] = {"row": False, "job": False, "settings": True, "sweep": True, "cluster": True}
+#: What the passes of an earlier process may have found, and what of it its settings alone may have caused.
+OF_SETTINGS: dict[Kind, bool] = {
+    "row": False,
+    "job": False,
+    "settings": True,
+    "sweeper": True,
+    "cluster": True,
+}
 
 
-def test_all_that_sweeps_find_is_looked_at() -> None:
+def test_all_that_passes_find_is_looked_at() -> None:
     assert OF_SETTINGS.keys() == {*get_args(Kind)}
 
 
 @pytest.mark.parametrize("kind", OF_SETTINGS)
-async def test_the_first_sweep_of_a_process_takes_back_what_the_settings_of_an_earlier_one_caused(
+async def test_the_first_pass_of_a_process_takes_back_what_the_settings_of_an_earlier_one_caused(
     world: World, kind: Kind
 ) -> None:
     earlier = replace(world.ports, troubles=Troubles(world.clock))
     earlier.troubles.report(kind, "memory/dev", "it is wrong")
-    await sweep(earlier)
-    if kind == "sweep":  # it fails once more, and the process ends
+    await make_pass(earlier)
+    if kind == "sweeper":  # it fails once more, and the process ends
         await world.ledger.report(Reported(world.now, {kind: 1}))
     world.pass_time(61)
 
-    await sweep(replace(world.ports, troubles=Troubles(world.clock)))
+    await make_pass(replace(world.ports, troubles=Troubles(world.clock)))
 
     reported = (await world.ledger.standing()).reported
     assert reported is not None
@@ -129,17 +135,17 @@ async def test_a_setting_that_was_corrected_is_not_wrong_after_the_next_sweep(wo
     off = functions_off({"AzureWebJobs.deliver.Disabled": "true"})
     earlier = replace(world.ports, functions_off=off, troubles=Troubles(world.clock))
     assert (await ready(earlier)).settings_wrong
-    await sweep(earlier)
+    await make_pass(earlier)
     world.pass_time(61)
     corrected = replace(world.ports, troubles=Troubles(world.clock))
     assert (await ready(corrected)).settings_wrong, "another process, which still runs, may be wrong"
-    await sweep(corrected)
+    await make_pass(corrected)
     world.pass_time(6)
 
     assert not (await ready(corrected)).settings_wrong
 
 
-async def test_a_sweep_after_the_first_asks_no_more_for_what_others_found(world: World) -> None:
+async def test_a_pass_after_the_first_asks_no_more_for_what_others_found(world: World) -> None:
     requests = list[str]()
 
     class CountingLedger(MemoryLedger):
@@ -149,6 +155,6 @@ async def test_a_sweep_after_the_first_asks_no_more_for_what_others_found(world:
 
     world.use(ledger=CountingLedger(world.clock, table=world.ledger.table))
     for _ in range(3):
-        await sweep(world.ports)
+        await make_pass(world.ports)
 
     assert requests == ["standing"]

@@ -23,7 +23,7 @@ async def end_job(world: World, *answers: Posted, url: str = URL) -> None:
     world.webhooks.answers = list(answers)
     await world.message({"spec": job_json(), "notify": [{"url": url}]}, f"m{world.now.isoformat()}")
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def test_a_receiver_that_took_everything_is_not_listed(world: World) -> None:
@@ -45,7 +45,7 @@ async def test_a_receiver_that_fails_has_the_time_of_its_first_failure_and_of_it
 
     assert (one.state, one.pending, one.dead, one.last) == ("failing", 2, 0, "503")
     assert one.url.startswith("https://hooks.example.com")
-    assert one.since == start + timedelta(minutes=1)  # a sweep here takes a minute
+    assert one.since == start + timedelta(minutes=1)  # a pass here takes a minute
     assert one.next is not None
     assert one.next > one.since
 
@@ -55,7 +55,7 @@ async def test_events_that_were_given_up_are_named_and_can_be_sent_again(world: 
     for _ in range(40):
         world.pass_time(24 * 3600)
         await world.wake()
-        await world.sweep()
+        await world.make_pass()
     (one,) = await receivers(world.ports)
     assert (one.state, one.pending, one.dead, one.next) == ("dead", 0, 1, None)
 

@@ -25,7 +25,7 @@ async def _ended(world: World, *answers: Posted) -> Job:
     world.webhooks.answers = list(answers)
     accepted = await world.message({"spec": job_json(), "notify": [HOOK]})
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     return await world.job(accepted.job.id)
 
 
@@ -49,7 +49,7 @@ async def test_all_events_of_a_job_go_out_again(world: World) -> None:
     accepted = await world.message({"spec": job_json(), "notify": [hook]})
     await world.wake()
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     first = list(world.webhooks.posts)
 
     again = await redeliver_job(world.ports, accepted.job.id)
@@ -64,7 +64,7 @@ async def test_a_lost_message_of_a_redelivery_is_made_up_by_the_sweep(world: Wor
     await redeliver_job(world.ports, job.id)
     world.queues.messages.clear()
 
-    await world.sweep()
+    await world.make_pass()
 
     assert len(world.webhooks.posts) == 2
 
@@ -77,7 +77,7 @@ async def test_a_dead_letter_has_all_its_attempts_again(world: World) -> None:
     assert await world.outbox.dead() == []
     world.webhooks.answers = [Posted("retry", 503, "5xx", None, 1), OK]
     await world.wake()
-    await world.sweep(60)
+    await world.make_pass(60)
 
     (event,) = await events_of(world.ports, job.id)
     assert event.state == "delivered"

@@ -143,7 +143,7 @@ async def test_an_end_that_is_reported_again_may_have_another_id(world: World) -
     restore = _backup(world)
     (name,) = world.engine.started
     world.engine.set_state(name, JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     await drained(world, 2)
     restore()
     await drained(world, 2)

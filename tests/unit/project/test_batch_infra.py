@@ -79,8 +79,8 @@ def test_it_names_the_pool_and_the_container_of_the_template() -> None:
 
 @pytest.mark.parametrize("is_spot", [True, False])
 @pytest.mark.parametrize("least", [0, 2])
-def test_its_formula_is_what_a_sweep_writes_when_nothing_waits(is_spot: bool, least: int) -> None:
-    """Else each deployment would change the pool, and each sweep change it back."""
+def test_its_formula_is_what_a_pass_writes_when_nothing_waits(is_spot: bool, least: int) -> None:
+    """Else each deployment would change the pool, and each pass change it back."""
     text = code("infra/batch.bicep")
     (words,) = re.findall(r"format\(\n  '''\n(.*?)'''", text, re.DOTALL)
     counts = plain(TEMPLATES["batch.bicep"].variables["counts"])

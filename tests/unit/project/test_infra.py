@@ -218,11 +218,11 @@ def test_what_an_alert_looks_for_is_logged(action: str) -> None:
     assert {file for file in files if f'"action": "{action}"' not in code(f"shared/{file}.py")} == set()
 
 
-def test_an_alert_is_raised_by_one_line_or_by_a_sweep_that_is_missing() -> None:
+def test_an_alert_is_raised_by_one_line_or_by_a_sweeper_that_is_silent() -> None:
     queries = [one.members for one in TEMPLATES["alerts.bicep"].variables["queries"].items]
     raised = {one["name"].text: (one["operator"].text, one["threshold"].text) for one in queries}
 
-    assert raised.pop("sweep-silent") == ("LessThan", "1")
+    assert raised.pop("sweeper-silent") == ("LessThan", "1")
     assert set(raised) == {"poison", "parked", "quota", "exceptions"}
     assert set(raised.values()) == {("GreaterThan", "0")}
     rules = of_type("Microsoft.Insights/scheduledQueryRules")
@@ -299,7 +299,7 @@ def test_alerts_name_functions_and_loggers_that_there_are() -> None:
     text = code("infra/alerts.bicep") + code("infra/workbook.json")
     functions = set(re.findall(r"""operation_Name == \\?["'](\w+)""", text))
 
-    assert functions == {"sweep"}
-    assert 'function_name("sweep")' in code("functions/sweep.py")
+    assert functions == {"sweeper"}
+    assert 'function_name("sweeper")' in code("functions/sweeper.py")
     for logger in re.findall(r'line\.logger\) == "([\w.]+)"', text):
         assert (ROOT / f"{logger.replace('.', '/')}.py").is_file()

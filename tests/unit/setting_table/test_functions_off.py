@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shared.operate.ready import ready
-from shared.setting_table.functions_off import BY_EVENT, DROP, EXPECTED, NEEDED, SWEEP, functions_off
+from shared.setting_table.functions_off import BY_EVENT, DROP, EXPECTED, NEEDED, SWEEPER, functions_off
 from tests.unit import routes
 from tests.unit.world import World
 
@@ -57,8 +57,8 @@ async def test_health_says_that_a_function_is_off_and_the_log_by_which_setting_w
     readiness = await ready(ports)
 
     assert readiness.settings_wrong == (name in EXPECTED), "an operator may switch off the page"
-    assert readiness.ready == (name not in NEEDED), "a job needs the queue's door and the sweep"
+    assert readiness.ready == (name not in NEEDED), "a job needs the queue's door and the sweeper"
     assert readiness.words["off"] == [name]
-    assert readiness.words["sweep"] == ("off" if name == SWEEP else "ok")
+    assert readiness.words["sweeper"] == ("off" if name == SWEEPER else "ok")
     text = f"the setting AzureWebJobs.{name}.Disabled disables {name}; remove it"
     assert (text in caplog.text) == (name in EXPECTED)

@@ -223,19 +223,19 @@ def test_times_of_a_timer_are_those_that_the_host_takes(name: str, text: str) ->
     ],
 )
 def test_a_time_span_is_taken_where_the_app_is_always_awake(text: str, plan: str, flaw: str) -> None:
-    settings = Settings({"SLIPWAY_SWEEP_SCHEDULE": text, "WEBSITE_SKU": plan})
+    settings = Settings({"SLIPWAY_SWEEPER_SCHEDULE": text, "WEBSITE_SKU": plan})
     if not flaw:
         settings.check()
         parse_schedule(text)
         return
-    with pytest.raises(Misconfigured, match=f"SLIPWAY_SWEEP_SCHEDULE: .*{flaw}") as refused:
+    with pytest.raises(Misconfigured, match=f"SLIPWAY_SWEEPER_SCHEDULE: .*{flaw}") as refused:
         settings.check()
     assert "would turn the timer off" not in str(refused.value)
 
 
 def test_a_sunday_of_7_is_named() -> None:
     with pytest.raises(Misconfigured, match="'7' is not a weekday from 0 to 6; Sunday is 0"):
-        Settings({"SLIPWAY_SWEEP_SCHEDULE": "0 0 0 * * 7"}).check()
+        Settings({"SLIPWAY_SWEEPER_SCHEDULE": "0 0 0 * * 7"}).check()
 
 
 def test_every_timer_of_the_app_has_times_that_the_host_takes() -> None:

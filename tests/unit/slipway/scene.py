@@ -41,13 +41,13 @@ class Scene:
         (engine,) = world.engine.started
         world.engine.output = {"stdout.txt": b"a line\n"}
         world.engine.set_state(engine, JobState.SUCCEEDED)
-        await world.sweep()
+        await world.make_pass()
         await world.wake()
         waits = (await world.message({"spec": job_json(), "name": "waits"}, "m2")).job.id
         ended, tune = await _sweep(world, "ended"), await _sweep(world, "tune")
         await cancel_sweep(world.ports, ended)
         for _ in range(3):
-            await world.sweep()
+            await world.make_pass()
         await world.ports.dead.keep(dead := _dead(world))
         (event,) = await world.ports.outbox.events(ran)
         values = {"RAN": ran, "WAITS": waits, "ENDED": ended, "SWEEP": tune, "EVENT": event.event_id}

@@ -8,7 +8,7 @@ import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
 
 type Words = Record<string, unknown>;
-const SHOWN = ["storage", "engine", "sweep", "settings", "unreadable", "parked"];
+const SHOWN = ["storage", "engine", "sweeper", "settings", "unreadable", "parked"];
 
 /** Each part with one word, and the pause; a deployment with a problem answers 503 with the same words. */
 export function Health() {

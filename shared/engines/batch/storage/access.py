@@ -44,7 +44,7 @@ class Access:
 
             from shared.connections.transport import Transport
 
-            # One quick retry: a sweep is waiting, and will look again itself.
+            # One quick retry: a pass is waiting, and will look again itself.
             options: dict[str, Any] = {"retry_total": 1, "initial_backoff": 0, "increment_base": 1}
             options["random_jitter_range"] = 0
             transport = Transport(

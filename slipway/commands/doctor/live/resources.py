@@ -27,7 +27,7 @@ _CLOSED = {
     "supportsHttpsTrafficOnly": True,
     "minimumTlsVersion": "TLS1_2",
 }
-_SWEEPS = 'requests | where timestamp > ago(15m) and operation_Name == "sweep" | summarize count()'
+_PASSES = 'requests | where timestamp > ago(15m) and operation_Name == "sweeper" | summarize count()'
 
 
 async def deployment(arm: Arm, azd: AzdDeployment) -> Finding:
@@ -181,16 +181,16 @@ async def network(arm: Arm, azd: AzdDeployment) -> Finding:
 
 
 async def telemetry(arm: Arm, azd: AzdDeployment) -> Finding:
-    """Whether Application Insights has received runs of `sweep`, one for each minute."""
+    """Whether Application Insights has received runs of `sweeper`, one for each minute."""
     path = f"{azd.path(_INSIGHTS, azd.insights)}/query"
-    answer = await arm.post(path, _QUERY_VERSION, {"query": _SWEEPS})
+    answer = await arm.post(path, _QUERY_VERSION, {"query": _PASSES})
     number = int(answer["tables"][0]["rows"][0][0])
     if not number:
         remedy = "what arrives is shown after some minutes; the app's role is Monitoring Metrics Publisher"
         return fail(
-            "telemetry", f"{azd.insights} does not show a run of sweep in the last 15 minutes", remedy
+            "telemetry", f"{azd.insights} does not show a run of sweeper in the last 15 minutes", remedy
         )
-    return ok("telemetry", f"{azd.insights} has {number} runs of sweep of the last 15 minutes")
+    return ok("telemetry", f"{azd.insights} has {number} runs of sweeper of the last 15 minutes")
 
 
 async def _settings(arm: Arm, azd: AzdDeployment) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from shared.core.job import Target
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.wire.sign import SharedKey
+from shared.engines.proofs import Proofs
 from tests.unit.engines.batch.account import Account, Reply, Request, account, error
 
 KEY = SharedKey("acct", b"0123456789abcdef0123456789abcdef")
@@ -141,7 +142,7 @@ CLUSTER = BatchCluster(
 
 @asynccontextmanager
 async def engine(
-    service: Service, now: float | list[float] = 0.0, **options: Any
+    service: Service, now: float | list[float] = 0.0, proofs: Proofs | None = None, **options: Any
 ) -> AsyncIterator[BatchEngine]:
     """An engine for the cluster `gpu`, whose account the service is; `now` may be a list that changes."""
     async with account(service.answer) as running:
@@ -149,7 +150,10 @@ async def engine(
         values = {name: getattr(CLUSTER, name) for name in ("pool", "shared", "max_nodes", "gpus")}
         cluster = BatchCluster("gpu", **{**values, "url": running.url, **options})
         result = BatchEngine(
-            {"gpu": cluster}, {"gpu": KEY}, clock=lambda: now[0] if isinstance(now, list) else now
+            {"gpu": cluster},
+            {"gpu": KEY},
+            clock=lambda: now[0] if isinstance(now, list) else now,
+            proofs=proofs,
         )
         try:
             yield result

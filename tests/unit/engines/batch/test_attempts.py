@@ -1,7 +1,8 @@
-"""Attempts as tasks: added once, swept by lists, ended, forgotten; and the pool that follows them."""
+"""Attempts as tasks: added once, listed at each pass, ended, forgotten; and the pool that follows them."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 
 from shared.core.errors import Conflict, Misconfigured, NotFound, Saturated, Transient
 from shared.core.job import JobState, Reason
+from shared.engines.proofs import Proofs
 from tests.unit.engines.batch.account import error
 from tests.unit.engines.batch.service import Service, engine, order
+from tests.unit.engines.test_shared_records import Share
 
 NOON = datetime(2026, 9, 7, 12, tzinfo=UTC).timestamp()
 TASKS = "/jobs/gpu-normal/tasks"
@@ -83,6 +86,27 @@ async def test_a_page_of_a_proxy_is_neither_acceptance_nor_a_task_of_another_job
     assert service.task("digits-abc-1")["state"] == "active"
 
 
+async def test_a_record_in_the_shared_directory_counts_only_with_its_proof(tmp_path: Path) -> None:
+    """Every node of the pool may write there; the task has the key, and no job sees it."""
+    service, proofs = Service(), Proofs(("the deployment's",))
+    Share(tmp_path).run(name="digits-abc-1", token="j_abc.1")
+    (tmp_path / "slipway/attempts/e").rename(tmp_path / "slipway/attempts/exp")
+    async with engine(
+        service, proofs=proofs, shared="/shared/slipway", reads={"/shared": str(tmp_path)}
+    ) as batch:
+        await batch.submit(order())
+        (plan,) = [
+            json.loads(one["value"])
+            for one in service.task("digits-abc-1")["environmentSettings"]
+            if one["name"] == "SLIPWAY_PLAN"
+        ]
+        service.end("digits-abc-1", exitCode=251, result="failure")
+        end = await batch.see(order().target)
+
+    assert plan["proof"] == list(proofs.with_keys(order()).keys["j_abc.1"])
+    assert "a record without its proof was found" in end.message
+
+
 async def test_a_name_with_another_token_is_never_taken_for_ours() -> None:
     service = Service()
     async with engine(service) as batch:
@@ -115,7 +139,7 @@ async def test_a_batch_job_that_cannot_be_made_decides_what_becomes_of_the_attem
             await batch.submit(order())
 
 
-async def test_a_sweep_is_one_list_for_each_priority_and_reads_no_environment() -> None:
+async def test_a_pass_is_one_list_for_each_priority_and_reads_no_environment() -> None:
     service = Service()
     async with engine(service, NOON, scales=False) as batch:
         orders = [order(f"n-{number}", f"t.{number}") for number in range(3)]
@@ -125,21 +149,21 @@ async def test_a_sweep_is_one_list_for_each_priority_and_reads_no_environment() 
         service.end("n-2", exitCode=3, result="failure")
         before = len(service.calls())
         observed = await batch.status("gpu", [one.target for one in orders])
-        swept = service.account.requests[before:] if service.account else []
+        requests = service.account.requests[before:] if service.account else []
 
     assert {name: one.state for name, one in observed.items()} == {
         "n-0": JobState.QUEUED,
         "n-1": JobState.RUNNING,
         "n-2": JobState.FAILED,
     }
-    lists = [one for one in swept if one.path.endswith("/tasks")]
+    lists = [one for one in requests if one.path.endswith("/tasks")]
     assert [one.path for one in lists] == [f"/jobs/gpu-{level}/tasks" for level in ("low", "normal", "high")]
     assert lists[0].query["$filter"] == (
         "state eq 'active' or state eq 'preparing' or state eq 'running'"
         " or stateTransitionTime ge DateTime'2026-09-07T10:55:00Z'"
     )
     assert "environment" not in lists[0].query["$select"]
-    assert len(swept) == 5, "three lists, the pool, its counts"
+    assert len(requests) == 5, "three lists, the pool, its counts"
 
 
 async def test_what_ended_before_the_lists_begin_is_asked_for_and_what_is_unknown_is_missing() -> None:
@@ -193,7 +217,11 @@ async def test_records_are_removed_by_one_small_task(tmp_path: Path) -> None:
     service = Service()
     attempts = tmp_path / "attempts" / "exp" / "digits-abc-1"
     attempts.mkdir(parents=True)
-    place = {"shared": str(tmp_path), "reads": {str(tmp_path): str(tmp_path)}, "scales": False}
+    place: dict[str, Any] = {
+        "shared": str(tmp_path),
+        "reads": {str(tmp_path): str(tmp_path)},
+        "scales": False,
+    }
     async with engine(service, NOON, **place) as batch:
         await batch.submit(order())
         service.end("digits-abc-1", exitCode=0)

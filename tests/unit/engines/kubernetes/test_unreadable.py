@@ -156,18 +156,18 @@ ANY_JSON = st.recursive(
 )
 
 
-async def _swept(
+async def _listed(
     documents: Mapping[str, Any],
 ) -> tuple[Mapping[str, Observation] | None, dict[str, JobState]]:
-    """What a sweep and a look at each job find; None where the cluster has no list that can be read."""
+    """What a pass and a look at each job find; None where the cluster has no list that can be read."""
     engine = KubernetesEngine({"gpu": CLUSTER}, {"gpu": Canned(documents)})
-    sweep: Mapping[str, Observation] | None = None
+    bulk: Mapping[str, Observation] | None = None
     looks = dict[str, JobState]()
     for _ in range(2):  # the second one knows the tokens
         try:
-            sweep = await engine.status("gpu", [target(name) for name in NAMES])
+            bulk = await engine.status("gpu", [target(name) for name in NAMES])
         except EngineError:
-            sweep = None
+            bulk = None
     for name in NAMES:
         try:
             looks[name] = (await engine.see(target(name))).state
@@ -179,7 +179,7 @@ async def _swept(
         except EngineError:
             continue
     await engine.close()
-    return sweep, looks
+    return bulk, looks
 
 
 def _concerned(path: Path) -> str:
@@ -200,31 +200,31 @@ def _row(path: Path) -> str:
 
 
 async def _check(path: Path, value: Any) -> None:
-    sweep, looks = await _swept(changed(answers(), path, value))
-    states = {name: one.state for name, one in (sweep or {}).items()}
+    bulk, looks = await _listed(changed(answers(), path, value))
+    states = {name: one.state for name, one in (bulk or {}).items()}
     assert not [state for state in (*states.values(), *looks.values()) if state.terminal], (path, value)
     concerned = _concerned(path)
     if concerned:
-        assert sweep is not None, (path, value)
+        assert bulk is not None, (path, value)
         assert states.keys() >= set(NAMES) - {concerned}, (path, value)
 
 
 async def test_the_answers_as_they_are_say_what_the_jobs_do() -> None:
-    sweep, looks = await _swept(answers())
+    bulk, looks = await _listed(answers())
 
     expected = dict(zip(NAMES, (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING), strict=True))
-    assert sweep is not None
-    assert {name: one.state for name, one in sweep.items()} == expected == looks
+    assert bulk is not None
+    assert {name: one.state for name, one in bulk.items()} == expected == looks
 
 
 async def test_without_the_right_to_list_workloads_only_the_reasons_of_waits_are_missing() -> None:
     forbidden = {"kind": "Status", "reason": "Forbidden", "code": 403, "message": "workloads is forbidden"}
-    sweep, looks = await _swept(answers() | {_WORKLOADS: forbidden})
+    bulk, looks = await _listed(answers() | {_WORKLOADS: forbidden})
 
-    assert sweep is not None
+    assert bulk is not None
     states = dict(zip(NAMES, (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING), strict=True))
-    assert {name: one.state for name, one in sweep.items()} == states == looks
-    assert sweep[NAMES[1]].why is None
+    assert {name: one.state for name, one in bulk.items()} == states == looks
+    assert bulk[NAMES[1]].why is None
 
 
 @pytest.mark.parametrize("head", sorted(answers()))

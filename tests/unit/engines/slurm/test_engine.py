@@ -121,7 +121,7 @@ async def test_a_warning_other_than_held_is_a_broken_contract() -> None:
 
 
 @BOTH
-async def test_a_sweep_asks_once_however_many_jobs_there_are(version: str) -> None:
+async def test_a_pass_asks_once_however_many_jobs_there_are(version: str) -> None:
     async with slurm_rig(version) as rig:
         orders = [order(f"n{number}") for number in range(40)]
         for job_order in orders:
@@ -188,7 +188,7 @@ async def test_a_job_has_the_number_and_the_times_that_slurm_gave_it(version: st
         await rig.status(job_order)
         rig.model.advance(lambda name: False)
         began = rig.time[0]
-        rig.later(20)  # the sweep comes late
+        rig.later(20)  # the sweeper comes late
 
         for _ in range(2):
             (observation,) = (await rig.engine.status("gpu", [job_order.target])).values()

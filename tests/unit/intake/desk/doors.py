@@ -66,7 +66,7 @@ async def by_rerun(world: World, message: Message, change: Change) -> Job:
     first = (await world.message(message)).job
     if not first.state.terminal:
         world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-        await world.sweep()
+        await world.make_pass()
     change(world)
     accepted = await rerun(world.ports, first.id, world.receipt(first), who=KEY_HOLDER, key="k")
     return accepted.job

@@ -130,7 +130,7 @@ async def test_a_rerun_runs_what_ran_though_its_caller_could_not_name_it(world: 
     code = archived(world, scope=scope_of(ANN))
     first = (await post(world, code, ANN)).job
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     again = await rerun(world.ports, first.id, world.receipt(first), who=KEY_HOLDER, key="r")
 
@@ -145,7 +145,7 @@ async def test_a_rerun_after_its_code_was_deleted_says_so(world: World) -> None:
     code = archived(world)
     first = (await post(world, code)).job
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert await world.snapshots.delete(blob(code), world.snapshots.shown[blob(code)].etag)
 
     with pytest.raises(Misuse) as refused:

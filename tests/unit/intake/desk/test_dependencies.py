@@ -234,7 +234,7 @@ async def test_a_released_drop_says_so_in_its_status(world: World) -> None:
     job = await _drop(world, {"after": ["data"]})
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     assert world.drops.receipt_files[job.status_file].startswith(b"queued ")
 
@@ -246,7 +246,7 @@ async def test_a_drop_says_for_what_it_still_waits(world: World) -> None:
     assert b"and for 1 more job" in world.drops.receipt_files[job.status_file]
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     line = world.drops.receipt_files[job.status_file].decode()
     assert f"waits for more ({other.id}) to succeed" in line
@@ -255,7 +255,7 @@ async def test_a_drop_says_for_what_it_still_waits(world: World) -> None:
 async def test_a_drop_that_can_no_longer_run_says_so_before_any_sweep(world: World) -> None:
     await _job(world, "m1", name="data")
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
 
     job = await _drop(world, {"after": ["data"]})
 
@@ -293,7 +293,7 @@ async def test_explain_says_what_a_job_would_wait_for(world: World) -> None:
 async def test_explain_says_that_a_job_would_be_cancelled(world: World) -> None:
     first = await _job(world, "m1", name="data")
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
 
     body = await _explained(world, after=[first.id])
 
@@ -308,7 +308,7 @@ async def test_a_rerun_waits_for_nothing(world: World) -> None:
     await _job(world, "m1", name="data")
     job = await _drop(world, {"after": ["data"]})
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
     ended = await world.job(job.id)
     assert ended.state is JobState.CANCELLED
 

@@ -41,7 +41,7 @@ async def set_up(world: World) -> None:
     assert archived(world, _LARGE)["sha256"] == TOO_LARGE
     await world.message({"spec": job_json(), "name": "before"}, "m0")
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
 
 # What is wrong with a message, by the step that finds it

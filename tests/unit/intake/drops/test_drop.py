@@ -86,7 +86,7 @@ async def test_a_look_that_finds_a_younger_file_orders_the_next_which_that_files
 async def test_late_duplicates_of_an_event_start_nothing_even_after_the_end(world: World) -> None:
     (job,) = await _drop(world, "digits/run/job.json", "digits/run/train.py")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(3600)
 
     looked = await blob_arrived(world.ports, "scripts", "digits/run/train.py")
@@ -99,7 +99,7 @@ async def test_late_duplicates_of_an_event_start_nothing_even_after_the_end(worl
 async def test_dropping_the_same_files_after_the_end_runs_them_again(world: World) -> None:
     (first,) = await _drop(world, "digits/run/job.json", "digits/run/train.py")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(10)
 
     (second,) = await _drop(world, "digits/run/train.py")
@@ -323,7 +323,7 @@ async def test_a_generation_belongs_to_its_content_and_not_to_the_folder(world: 
     a, b = b"print('a')", b"print('b')"
     await _drop(world, "digits/run/job.json", "digits/run/train.py", train=a)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(10)
     await _drop(world, "digits/run/train.py", train=b)
     await _drop(world, "digits/run/train.py", train=a)
@@ -339,7 +339,7 @@ async def test_dropping_again_in_the_second_of_the_end_runs_again(world: World) 
     await _drop(world, "digits/run/job.json", "digits/run/train.py")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.now = world.now.replace(microsecond=100_000)
-    await world.sweep(60)
+    await world.make_pass(60)
     world.pass_time(0.5)
 
     (second,) = await _drop(world, "digits/run/train.py")

@@ -156,7 +156,7 @@ async def test_a_folder_whose_name_is_as_long_as_can_be_has_its_receipts(world: 
     world.pass_time(120)
     looked = await blob_arrived(world.ports, "scripts", f"{folder}/job.json")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     assert note not in drops.receipt_files
     assert world.receipt(looked.accepted[0].job)["state"] == "succeeded"
@@ -213,7 +213,7 @@ async def test_an_envelope_that_is_added_after_the_end_runs_nothing_again(world:
     world.drops.upload("d/run/train.py", b"1")
     assert await _later(world) == (1, 1)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(wait)
 
     world.drops.upload("d/run/slipway.json", b'{"name": "mine"}')

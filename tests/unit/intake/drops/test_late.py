@@ -123,7 +123,7 @@ async def test_a_script_of_a_template_that_starts_a_job_of_its_own_is_not_late(w
 async def test_a_job_that_has_ended_or_runs_what_lies_there_lacks_nothing(world: World) -> None:
     (ended,) = await dropped(world, SOURCES)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     await world.wake()
     mounts = job(mountVolumes={"azureBlobFileSystems": [MOUNT]})
     (live,) = await dropped(world, {"e/job.json": mounts, "e/train.py": b"1"}, "e/")
@@ -140,7 +140,7 @@ async def test_what_is_late_stays_said_at_the_end(world: World) -> None:
     await by_inventory(world)
     for state in (JobState.RUNNING, JobState.FAILED):
         world.engine.set_state(world.engine.started[0], state)
-        await world.sweep()
+        await world.make_pass()
         assert (await world.job(one.id)).state is state
         await world.wake()
 

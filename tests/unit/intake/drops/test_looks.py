@@ -186,7 +186,7 @@ async def test_the_next_generation_is_tried_from_the_one_that_is_known(world: Wo
         assert (await accepted(world)).generation == generation
         assert ledger.created - tried == min(generation, 2)
         world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-        await world.sweep()
+        await world.make_pass()
         world.pass_time(10)
 
 

@@ -29,7 +29,7 @@ async def dropped(world: World, **files: str) -> Job:
         world.drops.upload(f"digits/{name}.json", text.encode())
     world.pass_time(60)
     (accepted,) = (await look_at_folder(world.ports, "digits/")).accepted
-    await world.sweep()
+    await world.make_pass()
     return await world.job(accepted.job.id)
 
 
@@ -122,7 +122,7 @@ async def test_a_message_with_a_secret_shows_it_nowhere(world: World) -> None:
     for number, body in enumerate((text, text.replace("}]", ",}]"), text.replace('"', "'"), text[:-20])):
         accepted = await world.message(body.encode(), f"m{number}")
         assert accepted.job.state is JobState.REJECTED
-    await world.sweep()
+    await world.make_pass()
 
     assert "canary" not in str(world.ledger.rows) + str(world.drops.receipt_files)
 

@@ -72,7 +72,7 @@ async def _dropped(world: World, mode: str = "") -> dict[str, Any]:
         return document
     job = looked.accepted[0].job
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     return world.receipt(job)
 
 

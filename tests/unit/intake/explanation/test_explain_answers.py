@@ -174,7 +174,7 @@ async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cl
         await world.message(job_json(), f"m{n}")
     names = [order.target.name for order in world.engine.orders if order.target.cluster == "dev"]
     world.engine.set_state(names[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.policy(paused=True)
     await world.message(job_json(), "m4")  # it has no place there yet
     world.engine.view = view_of(nodes=4, counts={})
@@ -182,7 +182,7 @@ async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cl
 
     for name in names[1:]:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     reason = (await explained(world, job_json()))["wait"]["reason"]
     assert reason.endswith("; 1 job is of this deployment running there")
 

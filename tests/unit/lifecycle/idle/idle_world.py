@@ -12,7 +12,7 @@ from shared.core.job import Job, JobState
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
-#: Seconds between two reports, as far as a sweep goes.
+#: Seconds between two reports, as far as a pass goes.
 _EVERY = 15
 
 
@@ -33,15 +33,15 @@ class IdleWorld(World):
         accepted = await self.message({"spec": job_json(), "notify": [HOOK], **members})
         name = (await self.job(accepted.job.id)).fixed_target.name
         self.engine.set_state(name, JobState.RUNNING)
-        await self.sweep(1)
+        await self.make_pass(1)
         return await self.job(accepted.job.id)
 
     async def later(self, minutes: float) -> None:
-        """Sweeps for some time, a minute each, while the node reports."""
+        """Passes for some time, a minute each, while the node reports."""
         for _ in range(round(minutes)):
             for second in range(_EVERY, 61, _EVERY):
                 self.report(self.now + timedelta(seconds=second))
-            await self.sweep()
+            await self.make_pass()
 
     def report(self, at: Any) -> None:
         """A line of the node, if it reports."""

@@ -109,16 +109,16 @@ async def test_a_pass_costs_a_list_and_a_read_for_each_of_a_bounded_number_of_jo
         await world.message({"spec": job_json()}, f"m{number}")
     for name in list(world.engine.jobs):
         world.engine.set_state(name, JobState.RUNNING)
-    await world.sweep(1)
+    await world.make_pass(1)
     world.policy(idle_gpus=600.0)
     for second in range(15, 601, 15):
         world.report(world.now + timedelta(seconds=second))
     world.pass_time(601)
     world.engine.queries.clear()
 
-    await world.sweep(0)
+    await world.make_pass(0)
     assert (world.engine.times("files"), world.engine.times("read")) == (MOST_LOOKS, MOST_LOOKS)
-    await world.sweep(0)
+    await world.make_pass(0)
     assert (world.engine.times("files"), world.engine.times("read")) == (MOST_LOOKS + 6, MOST_LOOKS + 6)
-    await world.sweep(0)
+    await world.make_pass(0)
     assert (world.engine.times("files"), world.engine.times("read")) == (MOST_LOOKS + 6, MOST_LOOKS + 6)

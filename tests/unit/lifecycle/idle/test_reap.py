@@ -14,7 +14,7 @@ from shared.core.job import JobState, Reason, Target
 from shared.core.teams.document import Teams
 from shared.intake.rerun import rerun
 from shared.lifecycle.idle.reap import MOST_LOOKS
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from shared.operate.cancel import cancel
 from tests.unit.lifecycle.idle.idle_world import HOOK, IdleWorld
 
@@ -215,17 +215,17 @@ async def test_a_pass_looks_at_a_bounded_number_of_jobs_and_at_each_seldom() -> 
     for number in range(count):
         accepted = await world.message({"name": f"n{number}", "spec": {"properties": _SMALL}}, f"m{number}")
         world.engine.set_state((await world.job(accepted.job.id)).fixed_target.name, JobState.RUNNING)
-    await world.sweep(1)
+    await world.make_pass(1)
     calls = _count_files(world)
 
     world.pass_time(3600)
     for second in range(-300, 121, 15):
         world.report(world.now.replace(microsecond=0) + timedelta(seconds=second))
-    await world.sweep(1)
+    await world.make_pass(1)
     assert len(calls) == MOST_LOOKS
-    await world.sweep(1)
+    await world.make_pass(1)
     assert len(calls) == len(set(calls)) == count
-    await world.sweep(60)
+    await world.make_pass(60)
 
     assert len(calls) == count
 
@@ -241,9 +241,9 @@ async def test_a_share_that_hangs_takes_no_pass_longer_than_a_call_may_last() ->
 
     world.engine.files = hangs  # type: ignore[method-assign]
     world.pass_time(3600)
-    swept = await sweep(world.ports)
+    counts = await make_pass(world.ports)
 
-    assert swept.active == 1
+    assert counts.active == 1
     assert (await world.job(job.id)).idle is None
 
 

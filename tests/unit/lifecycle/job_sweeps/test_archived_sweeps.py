@@ -20,10 +20,10 @@ DAY = 86_400
 
 async def _ended(world: World) -> JobSweep:
     sweep = await accepted_sweep(world, labels={"team": "vision"}, idempotencyKey="k")
-    await world.sweep()
+    await world.make_pass()
     for job in await swept_jobs(world, sweep):
         end(world, job)
-    await world.sweep()
+    await world.make_pass()
     assert len(reported_ends(world)) == 1
     return await read_sweep(world, sweep.id)
 
@@ -96,11 +96,11 @@ async def test_a_damaged_line_is_an_error_with_its_place(world: World) -> None:
 
 async def test_a_sweep_whose_event_is_on_its_way_stays(world: World) -> None:
     sweep = await accepted_sweep(world)
-    await world.sweep()
+    await world.make_pass()
     for job in await swept_jobs(world, sweep):
         end(world, job)
     world.webhooks.answers = [Posted("retry", 503, "503", None, 1)]
-    await world.sweep()
+    await world.make_pass()
     assert "o" in _keys(world, sweep)
     world.policy(retention=timedelta(minutes=3))
     world.pass_time(600)

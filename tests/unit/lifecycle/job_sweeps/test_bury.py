@@ -28,11 +28,11 @@ async def _ended(world: World, number: int) -> list[JobSweep]:
     ended = []
     for key in itertools.islice(keys, number):
         sweep = await accepted_sweep(world, sweep={"lr": [1]}, idempotencyKey=key)
-        await world.sweep()
+        await world.make_pass()
         world.pass_time(DAY)
         for job in await swept_jobs(world, sweep):
             end(world, job)
-        await world.sweep()
+        await world.make_pass()
         ended.append(await read_sweep(world, sweep.id))
     world.pass_time(DAY)
     return ended

@@ -51,7 +51,7 @@ async def test_each_combination_is_a_job_with_its_values_in_the_command_and_in_t
 
 async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they_wait(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=3)
-    await world.sweep()
+    await world.make_pass()
 
     states = [job.state for job in await swept_jobs(world, sweep)]
     assert states == [JobState.QUEUED] * 3 + [JobState.ACCEPTED]
@@ -64,7 +64,7 @@ async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they
     assert verdict.gate is SEAT
 
     end(world, await world.job(sweep.job_id(1)))
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(sweep.job_id(3))).state is JobState.QUEUED
     assert too_many_at_work(world) == []
@@ -75,9 +75,9 @@ async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they
 
 async def test_a_job_between_two_attempts_keeps_its_place(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=1, retry={"user": 1})
-    await world.sweep()
+    await world.make_pass()
     end(world, await world.job(sweep.job_id(0)), JobState.FAILED)
-    await world.sweep()
+    await world.make_pass()
 
     states = [job.state for job in await swept_jobs(world, sweep)]
     assert JobState.ACCEPTED in states
@@ -87,11 +87,11 @@ async def test_a_job_between_two_attempts_keeps_its_place(world: World) -> None:
 
 async def test_the_end_of_all_jobs_is_reported_once_with_their_counts(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=4)
-    await world.sweep()
+    await world.make_pass()
     for index, job in enumerate(await swept_jobs(world, sweep)):
         end(world, job, JobState.SUCCEEDED if index else JobState.CANCELLED)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     (event,) = reported_ends(world)
     assert event["subject"] == f"sweeps/{sweep.id}"
@@ -136,7 +136,7 @@ async def test_jobs_that_were_not_recorded_are_by_the_order_of_the_timer(world: 
         partition = [key for key in world.ledger.held if key[1].endswith(sweep.job_id(index))]
         for key in partition:
             del world.ledger.held[key]
-    await world.sweep()
+    await world.make_pass()
     ((_, order, _),) = [one for one in world.queues.messages if one[0] == "jobs"]
 
     await message_arrived(world.ports, order.encode(), "m2")
@@ -147,15 +147,15 @@ async def test_jobs_that_were_not_recorded_are_by_the_order_of_the_timer(world: 
 
 async def test_a_cancelled_sweep_ends_all_its_jobs(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
 
     await cancel_sweep(world.ports, sweep.id)
 
     states = [job.state for job in await swept_jobs(world, sweep)]
     assert states[1:] == [JobState.CANCELLED] * 3
     assert (await world.job(sweep.job_id(0))).cancel
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
     ended = (await job_sweep(world.ports, sweep.id)).sweep
     assert ended.counts == {JobState.CANCELLED: 4}
     assert len(world.engine.started) == 1
@@ -164,11 +164,11 @@ async def test_a_cancelled_sweep_ends_all_its_jobs(world: World) -> None:
 async def test_while_submissions_are_paused_no_job_of_a_sweep_is_submitted(world: World) -> None:
     await pause(world.ports, "operator", "test")
     sweep = await accepted_sweep(world, parallel=2)
-    await world.sweep()
+    await world.make_pass()
     assert world.engine.started == []
 
     await resume(world.ports, "operator")
-    await world.sweep()
+    await world.make_pass()
 
     assert len(world.engine.started) == 2
     assert sweep.parallel == 2
@@ -177,13 +177,13 @@ async def test_while_submissions_are_paused_no_job_of_a_sweep_is_submitted(world
 async def test_a_sweep_waits_for_other_jobs_as_a_job_does(world: World) -> None:
     first = (await world.message({"spec": job_json(), "name": "data"}, "m0")).job
     sweep = await accepted_sweep(world, after=["data"], parallel=1)
-    await world.sweep()
+    await world.make_pass()
     waits = (await world.job(sweep.job_id(0))).waiting
     assert waits is not None
     assert waits.word == "Dependency"
 
     end(world, first)
-    await world.sweep()
+    await world.make_pass()
 
     states = [job.state for job in await swept_jobs(world, sweep)]
     assert states == [JobState.QUEUED] + [JobState.ACCEPTED] * 3
@@ -199,14 +199,14 @@ async def test_an_unknown_sweep_is_a_404(world: World) -> None:
 
 async def test_a_pass_costs_one_read_more_for_a_sweep_however_many_jobs_wait(world: World) -> None:
     sweep = await accepted_sweep(world, sweep={"lr": {"range": [0, 100]}, "seed": [1]}, parallel=2)
-    await world.sweep()
+    await world.make_pass()
     chaos = Chaos({})
     ledger = MemoryLedger(world.clock, table=Seam(world.ledger.table, "table", chaos))
     world.use(ledger=ledger, job_sweeps=TableJobSweeps(ledger.store), outbox=TableOutbox(ledger.store))
-    await world.sweep()
+    await world.make_pass()
     chaos.calls.clear()
 
-    await world.sweep()
+    await world.make_pass()
 
     assert len([job for job in world.ledger.jobs if job.needs_seat]) == 98
     assert (chaos.calls.count("table.rows"), chaos.calls.count("table.transact")) == (4, 0)
@@ -214,7 +214,7 @@ async def test_a_pass_costs_one_read_more_for_a_sweep_however_many_jobs_wait(wor
     end(world, await world.job(sweep.job_id(0)))
     chaos.calls.clear()
 
-    await world.sweep()
+    await world.make_pass()
 
     # The end of a job, the counts and the seat of the next in one write, and the submission of that.
     assert chaos.calls.count("table.transact") <= 8

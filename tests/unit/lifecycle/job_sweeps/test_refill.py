@@ -24,7 +24,7 @@ async def _ended(world: World, sweep: JobSweep, number: int) -> Job:
 
 async def test_as_many_jobs_are_counted_as_got_a_seat(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=2)
-    await world.sweep()
+    await world.make_pass()
 
     assert await refill(world.ports, [await _ended(world, sweep, 0)]) == 1
 
@@ -34,7 +34,7 @@ async def test_as_many_jobs_are_counted_as_got_a_seat(world: World) -> None:
 
 async def test_the_end_of_a_job_whose_sweep_is_gone_gives_no_seat(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
     job = await _ended(world, sweep, 0)
     assert job.sweep is not None
     lost = job.model_copy(update={"sweep": job.sweep.model_copy(update={"id": "s" + "0" * 20})})
@@ -46,7 +46,7 @@ async def test_the_end_of_a_job_whose_sweep_is_gone_gives_no_seat(world: World) 
 
 async def test_a_job_without_a_record_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
     ended, original = await _ended(world, sweep, 0), world.ledger.get
 
     async def get(job_id: str) -> Stored | None:

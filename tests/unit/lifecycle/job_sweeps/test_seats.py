@@ -38,7 +38,7 @@ async def _report_ends(world: World, sweep: JobSweep, *numbers: int) -> None:
 
 async def test_a_notice_of_an_end_gives_the_seat_to_the_next_job_at_once(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
 
     await _report_ends(world, sweep, 0)
 
@@ -49,12 +49,12 @@ async def test_a_notice_of_an_end_gives_the_seat_to_the_next_job_at_once(world: 
 
 async def test_the_last_two_ends_at_once_are_reported_by_one_event(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=2)
-    await world.sweep()
+    await world.make_pass()
     await _report_ends(world, sweep, 0, 1)
 
     await _report_ends(world, sweep, 2, 3)
     await _report_ends(world, sweep, 2, 3)
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, sweep) == [SUCCEEDED] * 4
     (event,) = reported_ends(world)
@@ -63,7 +63,7 @@ async def test_the_last_two_ends_at_once_are_reported_by_one_event(world: World)
 
 async def test_a_sweep_of_one_job_is_reported(world: World) -> None:
     sweep = await accepted_sweep(world, sweep={"lr": [1]})
-    await world.sweep()
+    await world.make_pass()
 
     await _report_ends(world, sweep, 0)
 
@@ -72,7 +72,7 @@ async def test_a_sweep_of_one_job_is_reported(world: World) -> None:
 
 async def test_while_submissions_are_paused_the_next_job_has_its_seat_and_waits(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
     await pause(world.ports, "operator", "test")
 
     await _report_ends(world, sweep, 0)
@@ -87,7 +87,7 @@ async def test_where_no_more_jobs_may_be_active_the_next_one_waits_for_the_timer
     await world.message({"spec": job_json()}, "other")
     world.ports.memo.forget("at work")
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, sweep) == [ACCEPTED] * 4
     assert len(world.engine.started) == 1
@@ -111,7 +111,7 @@ async def test_jobs_that_are_refused_at_their_submission_do_not_wait_for_the_tim
     sweep = await accepted_sweep(world, parallel=1)
     _refuse(world, monkeypatch, 3)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, sweep) == [JobState.FAILED] * 3 + [QUEUED]
     assert (await read_sweep(world, sweep.id)).counts == {JobState.FAILED: 3}
@@ -123,7 +123,7 @@ async def test_a_sweep_of_which_every_job_is_refused_ends(
     sweep = await accepted_sweep(world, parallel=2)
     _refuse(world, monkeypatch, 4)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert [event["data"]["counts"] for event in reported_ends(world)] == [{"failed": 4}]
     assert (await read_sweep(world, sweep.id)).ended is not None
@@ -133,7 +133,7 @@ async def test_what_storage_refuses_then_is_left_to_the_timer(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
 
     async def fail(*_: Any) -> None:
         raise Unavailable("no answer")
@@ -143,7 +143,7 @@ async def test_what_storage_refuses_then_is_left_to_the_timer(
         await _report_ends(world, sweep, 0)
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, sweep) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
 
@@ -158,7 +158,7 @@ async def _cancel_without_ends(world: World, monkeypatch: pytest.MonkeyPatch, sw
         patch.setattr(seats, "request_end", fail)
         patch.setattr("shared.operate.job_sweeps.request_end", fail)
         await cancel_sweep(world.ports, sweep.id)
-        await world.sweep()
+        await world.make_pass()
 
 
 async def test_no_job_of_a_cancelled_sweep_is_submitted_though_its_own_end_could_not_be_asked_for(
@@ -170,7 +170,7 @@ async def test_no_job_of_a_cancelled_sweep_is_submitted_though_its_own_end_could
 
     assert world.engine.started == []
     assert (await read_sweep(world, sweep.id)).seats == ()
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, sweep) == [JobState.CANCELLED] * 4
 
 
@@ -179,7 +179,7 @@ async def test_a_seat_that_a_cancelled_sweep_gave_before_is_not_used(
 ) -> None:
     sweep = await accepted_sweep(world, parallel=2)
     await pause(world.ports, "operator", "test")
-    await world.sweep()
+    await world.make_pass()
     assert (await read_sweep(world, sweep.id)).seats == (0, 1)
     world.ports.memo.forget("paused")
     await world.ledger.pause(None)
@@ -191,7 +191,7 @@ async def test_a_seat_that_a_cancelled_sweep_gave_before_is_not_used(
 
 async def test_a_job_whose_turn_comes_later_is_not_submitted_before(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
     stored = await world.ledger.get(sweep.job_id(1))
     assert stored is not None
     late = world.now + timedelta(minutes=30)
@@ -201,19 +201,19 @@ async def test_a_job_whose_turn_comes_later_is_not_submitted_before(world: World
 
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
     world.policy(max_jobs_per_hour=1_000)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
-    await world.sweep(1800)
+    await world.make_pass(1800)
     assert await states(world, sweep) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
 
 
 async def test_a_job_waits_for_one_of_a_sweep_by_its_id_or_name(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=4)
     job = (await world.message({"spec": job_json(), "after": [sweep.job_id(0), "tune-3"]}, "m2")).job
-    await world.sweep()
+    await world.make_pass()
 
     await _report_ends(world, sweep, 0, 3)
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(job.id)).state is QUEUED
 
@@ -235,7 +235,7 @@ async def test_the_next_job_counts_for_the_limit_of_active_jobs(
 ) -> None:
     sweep = await accepted_sweep(world, parallel=1)
     await world.message({"spec": job_json()}, "other")
-    await world.sweep()
+    await world.make_pass()
     world.policy(max_active_jobs=limit)
 
     await _report_ends(world, sweep, 0)

@@ -64,9 +64,9 @@ def _failing(original: Callable[..., Awaitable[Any]], identity: str) -> Callable
 
 async def test_two_sweeps_get_their_seats_and_ends_in_the_same_pass(world: World) -> None:
     one, two = await accepted_sweep(world, parallel=1), await _second(world, parallel=2)
-    await world.sweep()
+    await world.make_pass()
     end(world, await world.job(one.job_id(0)))
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, one) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
     assert await states(world, two) == [QUEUED, QUEUED, ACCEPTED, ACCEPTED]
@@ -80,12 +80,12 @@ async def test_a_sweep_that_storage_has_no_answer_for_keeps_no_other_waiting(
     kind = type(world.ports.job_sweeps)
     with monkeypatch.context() as patch:
         patch.setattr(kind, verb, _failing(getattr(kind, verb), one.id))
-        await world.sweep()
-        await world.sweep()
+        await world.make_pass()
+        await world.make_pass()
     assert await states(world, one) == [ACCEPTED] * 4
     assert await states(world, two) == [QUEUED, ACCEPTED, ACCEPTED, ACCEPTED]
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, one) == [QUEUED, ACCEPTED, ACCEPTED, ACCEPTED]
 
@@ -94,7 +94,7 @@ async def test_ends_that_cannot_be_read_are_counted_by_the_next_pass(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep = await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
     end(world, await world.job(sweep.job_id(0)))
 
     async def fail(*_: Any) -> None:
@@ -103,11 +103,11 @@ async def test_ends_that_cannot_be_read_are_counted_by_the_next_pass(
     with monkeypatch.context() as patch:
         patch.setattr(seats, "ends_of", fail)
         other = await _second(world, parallel=1)
-        await world.sweep()
+        await world.make_pass()
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
     assert await states(world, other) == [QUEUED, ACCEPTED, ACCEPTED, ACCEPTED]
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, sweep) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
 
@@ -122,7 +122,7 @@ async def test_only_jobs_that_wait_for_nothing_but_a_seat_are_to_be_submitted(wo
         return [row.job_id for row in (await admitted(world.ports, loaded)).rows]
 
     assert await ready() == [sweep.job_id(0)]
-    await world.sweep()
+    await world.make_pass()
     assert await ready() == []
 
 
@@ -131,13 +131,13 @@ async def test_a_recorded_sweep_orders_no_more_records_and_its_end_is_logged_onc
 ) -> None:
     caplog.set_level(logging.INFO, seats.__name__)
     sweep = await accepted_sweep(world, parallel=4)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
     assert caplog.messages == []
     for job in await swept_jobs(world, sweep):
         end(world, job)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     assert [queue for queue, *_ in world.queues.messages if queue == "jobs"] == []
     assert caplog.messages == [f"the job sweep {sweep.id} has ended"]
@@ -212,7 +212,7 @@ async def test_the_end_of_a_job_is_asked_for_once_and_one_without_a_record_keeps
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep = await accepted_sweep(world, parallel=2)
-    await world.sweep()
+    await world.make_pass()
     looks: list[str] = []
 
     async def legible(ports: Any, job_id: str) -> Any:
@@ -226,10 +226,10 @@ async def test_the_end_of_a_job_is_asked_for_once_and_one_without_a_record_keeps
         patch.setattr("shared.operate.job_sweeps.request_end", fail)
         await cancel_sweep(world.ports, sweep.id)
     monkeypatch.setattr(seats, "legible", legible)
-    await world.sweep()
+    await world.make_pass()
     first = sorted(looks)
     looks.clear()
-    await world.sweep()
+    await world.make_pass()
 
     assert first == sorted(sweep.job_id(index) for index in range(4))
     assert looks == [sweep.job_id(3)]

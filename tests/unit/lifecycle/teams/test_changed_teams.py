@@ -35,14 +35,14 @@ async def three(world: World, jobs: int) -> list[Job]:
 async def test_a_quota_that_is_lowered_below_its_use_ends_nothing_and_gives_nothing(world: World) -> None:
     first, second, third = await three(world, 2)
     await teams(world, a={"quota": {"jobs": 1}})
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, first, second, third) == [QUEUED, QUEUED, ACCEPTED]
 
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second, third) == [QUEUED, ACCEPTED]
     await end(world, second)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, third) == [QUEUED]
     assert await over_quota(world) == []
 
@@ -51,7 +51,7 @@ async def test_a_team_that_is_removed_keeps_its_jobs_which_all_run_and_are_count
     jobs = await three(world, 1)
     await teams(world, b={})
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
         for job in jobs:
             if (await world.job(job.id)).state is QUEUED:
                 await end(world, job)
@@ -65,7 +65,7 @@ async def test_a_quota_that_is_taken_away_lets_all_that_wait_run(world: World) -
     jobs = await three(world, 1)
     await teams(world, a={})
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, *jobs) == [QUEUED] * 3
 
@@ -76,11 +76,11 @@ async def test_a_job_that_runs_over_the_end_of_a_month_is_counted_once_in_the_mo
     world.now = datetime(2026, 1, 31, 23, 0, tzinfo=UTC)
     first, second, _ = await three(world, 1)
     world.engine.set_state((await world.job(first.id)).fixed_target.name, JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.now = datetime(2026, 2, 1, 1, 0, tzinfo=UTC)
 
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
 
     use = await world.ports.teams.use("a")
     assert {month: one.jobs for month, one in use.months.items()} == {"2026-02": 1}
@@ -92,13 +92,13 @@ async def test_a_clock_that_goes_back_over_the_end_of_a_month_counts_each_job_on
     world.now = datetime(2026, 2, 1, 0, 30, tzinfo=UTC)
     first, second, third = await three(world, 1)
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     world.now = datetime(2026, 1, 31, 23, 30, tzinfo=UTC)
 
     await end(world, second)
-    await world.sweep(2 * HOUR)  # the last one is not due before it came
+    await world.make_pass(2 * HOUR)  # the last one is not due before it came
     await end(world, third)
-    await world.sweep()
+    await world.make_pass()
 
     use = await world.ports.teams.use("a")
     assert sum(one.jobs for one in use.months.values()) == 3
@@ -116,7 +116,7 @@ async def test_a_cluster_with_a_wrong_clock_keeps_no_job_out_of_the_month_that_i
     times = {"started": wrong - timedelta(hours=1), "ended": wrong}
     world.engine.set_state(target.name, SUCCEEDED, **times)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(first.id)).ended == wrong
     use = await world.ports.teams.use("a")

@@ -47,7 +47,7 @@ async def end(world: World, job: Job, state: JobState = JobState.SUCCEEDED) -> N
     target = (await world.job(job.id)).fixed_target
     how = {"reason": Reason.USER, "exit_code": 1} if state is JobState.FAILED else {}
     world.engine.set_state(target.name, state, **how)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def test_a_job_within_the_quota_is_submitted_at_its_door_and_the_next_one_waits(world: World) -> None:
@@ -59,26 +59,26 @@ async def test_a_job_within_the_quota_is_submitted_at_its_door_and_the_next_one_
     assert second.waiting is not None
     assert second.waiting.word == "TeamQuota"
     assert second.waiting.text == "waits for its turn in the team vision, whose jobs may have 2 nodes at once"
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second) == [JobState.ACCEPTED]
 
 
 async def test_the_end_of_a_job_makes_room_for_the_oldest_and_a_door_lets_none_pass(world: World) -> None:
     await share(world, nodes=2)
     first, large, small = await ask(world, 1), await ask(world, 2, nodes=2), await ask(world, 3)
-    await world.sweep()
+    await world.make_pass()
     late = await ask(world, 4)
 
     assert await states(world, large, small, late) == [JobState.ACCEPTED] * 3
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, large, small, late) == [
         JobState.QUEUED,
         JobState.ACCEPTED,
         JobState.ACCEPTED,
     ]
     await end(world, large)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, small, late) == [JobState.QUEUED] * 2
 
 
@@ -90,8 +90,8 @@ async def test_many_at_once_never_exceed_the_quota(world: World) -> None:
     at_work = [one.job for one in jobs if one.job.state is JobState.QUEUED]
     assert 1 <= len(at_work) <= 3
     assert len((await world.ports.teams.use("vision")).claims) <= 3
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
     assert sum(job.state is JobState.QUEUED for job in world.ledger.jobs) == 3
 
 
@@ -122,7 +122,7 @@ async def test_a_claim_lasts_over_the_attempts_of_its_job(world: World) -> None:
 
     await end(world, first, JobState.FAILED)
     assert await states(world, first, second) == [JobState.ACCEPTED] * 2
-    await world.sweep(1800)
+    await world.make_pass(1800)
     assert await states(world, first, second) == [JobState.QUEUED, JobState.ACCEPTED]
 
 
@@ -132,7 +132,7 @@ async def test_a_waiting_job_that_is_cancelled_claims_nothing(world: World) -> N
 
     await cancel(world.ports, second.id)
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, second, third) == [JobState.CANCELLED, JobState.QUEUED]
     assert set((await world.ports.teams.use("vision")).claims) == {third.id}
@@ -157,7 +157,7 @@ async def test_a_claim_that_a_crash_left_is_used(world: World) -> None:
     assert job.state is JobState.ACCEPTED
     assert set((await whole.use("vision")).claims) == {job.id}
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, job) == [JobState.QUEUED]
 
@@ -168,7 +168,7 @@ async def test_a_larger_quota_or_none_lets_the_waiting_go_on(world: World, quota
     jobs = [await ask(world, number) for number in range(2)]
     await share(world, **quota)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, *jobs) == [JobState.QUEUED] * 2
 
@@ -180,10 +180,10 @@ async def test_a_lower_quota_ends_nothing(world: World) -> None:
     third = await ask(world, 3)
 
     await end(world, jobs[0])
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, jobs[1], third) == [JobState.QUEUED, JobState.ACCEPTED]
     await end(world, jobs[1])
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, third) == [JobState.QUEUED]
 
 
@@ -192,7 +192,7 @@ async def test_a_job_of_a_sweep_needs_its_seat_and_a_claim(world: World) -> None
     body = {"name": "tune", "sweep": {"lr": [1, 2, 3]}, "parallel": 2, "spec": job_json()}
     await message_arrived(world.ports, json.dumps(body).encode(), "m1")
     for _ in range(12):
-        await world.sweep()
+        await world.make_pass()
         at_work = [job for job in world.ledger.jobs if job.state in (JobState.QUEUED, JobState.RUNNING)]
         assert len(at_work) <= 1
         for job in at_work:
@@ -208,7 +208,7 @@ async def test_a_job_that_waits_for_another_claims_only_then(world: World) -> No
 
     assert set((await world.ports.teams.use("vision")).claims) == {first.id}
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second) == [JobState.QUEUED]
 
 
@@ -219,7 +219,7 @@ async def test_while_submissions_are_paused_no_claim_is_made(world: World) -> No
     assert (await world.ports.teams.use("vision")).claims == {}
     world.policy(paused=False)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, job) == [JobState.QUEUED]
 
@@ -236,6 +236,6 @@ async def test_without_quotas_nothing_is_asked(world: World) -> None:
     job = (
         await request_arrived(world.ports, request, door="http", source="http:", key="k", who=KEY_HOLDER)
     ).job
-    await world.sweep()
+    await world.make_pass()
 
     assert (job.state, job.claim) == (JobState.QUEUED, None)

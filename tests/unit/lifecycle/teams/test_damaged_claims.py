@@ -37,16 +37,16 @@ async def test_the_use_of_the_team_is_not_known_and_the_audit_says_what_to_do(wo
 async def test_after_the_record_was_deleted_the_jobs_at_work_are_counted_again(world: World) -> None:
     first, second = await _at_work_and_waiting(world)
     spoil(world, "u|", Claims0="[")
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, first, second) == [JobState.QUEUED, JobState.ACCEPTED]
     del world.ledger.held[VISION]
 
     third = await ask(world, 3)
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, first, second, third) == [JobState.QUEUED, *[JobState.ACCEPTED] * 2]
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second, third) == [JobState.QUEUED, JobState.ACCEPTED]
     assert (await world.ports.teams.use("vision")).claims.keys() == {second.id}
 
@@ -64,7 +64,7 @@ async def test_a_lender_whose_record_cannot_be_read_keeps_no_other_team_from_len
     spoil(world, "u|a", Claims0="[")
 
     jobs = [await ask(world, number) for number in (1, 2)]
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, *jobs) == [JobState.QUEUED] * 2
     assert (await world.ports.teams.use("c")).loans == {jobs[1].id: "b"}

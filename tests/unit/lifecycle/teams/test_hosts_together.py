@@ -21,7 +21,7 @@ from shared.intake.arrive import message_arrived
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.breadth import size
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine
@@ -101,7 +101,7 @@ async def test_of_fifty_submissions_at_once_one_runs_at_a_time(seed: int) -> Non
     hosts = [_host(world, seed), _host(world, -seed - 1)]
 
     await asyncio.gather(
-        *(_arrive(world, hosts[number // 3 % 2], number) for number in range(_JOBS)), *map(sweep, hosts)
+        *(_arrive(world, hosts[number // 3 % 2], number) for number in range(_JOBS)), *map(make_pass, hosts)
     )
     assert len(world.ledger.jobs) == _JOBS
 
@@ -110,7 +110,7 @@ async def test_of_fifty_submissions_at_once_one_runs_at_a_time(seed: int) -> Non
             if not observation.state.terminal:
                 engine.set_state(name, JobState.SUCCEEDED)
         world.pass_time(60)
-        await asyncio.gather(*map(sweep, hosts))
+        await asyncio.gather(*map(make_pass, hosts))
 
     assert engine.most == 1
     assert [job.state for job in world.ledger.jobs] == [JobState.SUCCEEDED] * _JOBS

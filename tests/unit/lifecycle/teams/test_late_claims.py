@@ -13,7 +13,7 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.entries import Change
 from shared.core.ports import Ports
 from shared.lifecycle.dispatch import dispatch
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from tests.unit.lifecycle.permits import permit_of, verdict_of
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, lend
@@ -47,35 +47,35 @@ class Sleeper:
 
 async def recalled_meanwhile(world: World, job: Job) -> None:
     """Another process submits the job, which runs until the lender of its quota needs that."""
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state((await world.job(job.id)).fixed_target.name, JobState.RUNNING, started=world.now)
-    await world.sweep()
+    await world.make_pass()
     await ask(world, LENDER, 3)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
     after = await world.job(job.id)
     assert (after.state, after.attempt) == (JobState.ACCEPTED, 2)
     assert after.claim is not None
     assert after.claim.returns == 1
 
 
-async def test_a_sweep_that_slept_meanwhile_submits_nothing_with_a_claim_that_was_given_back(
+async def test_a_pass_that_slept_meanwhile_submits_nothing_with_a_claim_that_was_given_back(
     world: World,
 ) -> None:
     await lend(world)
     first, second = [await ask(world, BORROWER, number) for number in range(2)]
     sleeper = Sleeper(world, second.id)
-    sweeping = asyncio.create_task(sweep(sleeper.ports))
+    passing = asyncio.create_task(make_pass(sleeper.ports))
     await sleeper.asleep.wait()
 
     await recalled_meanwhile(world, second)
     sleeper.wake.set()
-    await sweeping
+    await passing
 
     assert await states(world, first, second) == [JobState.QUEUED, JobState.ACCEPTED]
     assert second.id not in (await world.ports.teams.use(BORROWER)).claims
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second) == [JobState.QUEUED]  # with a claim of its own
 
 

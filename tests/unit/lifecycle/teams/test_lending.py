@@ -15,6 +15,7 @@ from shared.core.teams.teams_store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.archive import archive
 from shared.lifecycle.current_teams import forget_teams
+from shared.lifecycle.retry import free_attempts
 from shared.operate.cancel import cancel
 from shared.operate.common_waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import end, states
@@ -57,12 +58,12 @@ async def borrow(world: World) -> tuple[Job, Job]:
     """A job on its own quota, and one that borrows and runs."""
     await lend(world)
     first, second = [await ask(world, BORROWER, number) for number in range(2)]
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, first, second) == [JobState.QUEUED] * 2
     world.engine.set_state(
         (await world.job(second.id)).fixed_target.name, JobState.RUNNING, started=world.now
     )
-    await world.sweep()
+    await world.make_pass()
     return first, second
 
 
@@ -88,22 +89,23 @@ async def test_a_lender_s_job_ends_the_attempt_of_the_borrowed_one_which_runs_ag
     third = await ask(world, LENDER, 3)
     assert third.state is JobState.ACCEPTED
 
-    await world.sweep(600)
-    await world.sweep()
+    await world.make_pass(600)
+    await world.make_pass()
     assert (await world.job(second.id)).attempt == 2
     assert await states(world, second) == [JobState.ACCEPTED]
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, first, second, third) == [JobState.QUEUED, JobState.ACCEPTED, JobState.QUEUED]
     assert await rows(world) == ({}, {})
     assert (await world.job(second.id)).spent.user == 0
+    assert free_attempts(await world.job(second.id)) == 0, "a lender's need is not the job's doing"
     waits = (await as_it_stands(world.ports, await world.job(second.id))).waiting
     assert waits is not None
     assert waits.word == "TeamQuota"
     assert waits.text.startswith("waits for its turn: another team needs the quota that it had lent; ")
     assert waits.text.endswith("it is number 1 in its team's line")
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second) == [JobState.QUEUED]
     await end(world, second)
     use = await world.ports.teams.use(BORROWER)
@@ -117,14 +119,14 @@ async def test_a_lender_s_job_ends_the_attempt_of_the_borrowed_one_which_runs_ag
 async def test_a_job_that_gave_its_room_back_and_is_cancelled_then_is_counted_once(world: World) -> None:
     _, second = await borrow(world)
     await ask(world, LENDER, 3)
-    await world.sweep(3600)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass(3600)
+    await world.make_pass()
+    await world.make_pass()
     assert list((await world.ports.teams.use(BORROWER)).returned) == [second.id]
 
     await cancel(world.ports, second.id)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     use = await world.ports.teams.use(BORROWER)
     assert dict(use.returned) == {}
@@ -138,14 +140,14 @@ async def test_a_borrowed_job_that_its_cluster_does_not_take_gives_its_room_back
     await lend(world)
     first, second = [await ask(world, BORROWER, number) for number in range(2)]
     world.engine.fail = [Saturated("full")] * 3
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second) == [JobState.SUBMITTING]
     world.engine.fail = []
     third = await ask(world, LENDER, 3)
-    await world.sweep()
+    await world.make_pass()
     world.engine.fail = [None, Saturated("full")]
-    await world.sweep(301)
-    await world.sweep()
+    await world.make_pass(301)
+    await world.make_pass()
 
     assert await states(world, first, third) == [JobState.QUEUED] * 2
     job = await world.job(second.id)
@@ -156,11 +158,11 @@ async def test_a_borrowed_job_that_its_cluster_does_not_take_gives_its_room_back
 async def test_a_borrower_with_room_of_its_own_repays_and_loses_nothing(world: World) -> None:
     first, second = await borrow(world)
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     assert await rows(world) == ({}, {})
 
     third = await ask(world, LENDER, 3)
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, second, third) == [JobState.RUNNING, JobState.QUEUED]
 
@@ -170,7 +172,7 @@ async def test_an_administrator_s_cancellation_is_no_recall(world: World) -> Non
     name = (await world.job(second.id)).fixed_target.name
 
     world.engine.jobs[name] = Observation(JobState.CANCELLED)
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, second) == [JobState.CANCELLED]
     assert await rows(world) == ({}, {})
@@ -182,9 +184,9 @@ async def test_a_claim_that_no_one_freed_is_freed_without_another_job_of_the_tea
     for name in list(world.engine.jobs):
         world.engine.set_state(name, JobState.SUCCEEDED)
     world.use(teams=Unwritable(whole))
-    await world.sweep()
+    await world.make_pass()
     world.use(teams=whole)
-    await world.sweep()
+    await world.make_pass()
     assert len((await whole.use(BORROWER)).claims) == 2
 
     await archive(world.ports)

@@ -63,11 +63,11 @@ async def test_a_crash_tears_no_loan_of_a_lender_that_borrows(world: World) -> N
     whole = world.ports.teams
 
     world.use(teams=OneAtATime(whole))
-    await world.sweep()
+    await world.make_pass()
 
     assert (dict((await whole.use("a")).lent), dict((await whole.use("b")).loans)) == ({}, {})
     world.use(teams=whole)
-    await world.sweep()
+    await world.make_pass()
     assert [one.team for one in (await whole.use("a")).lent.values()] == ["b"]
     assert [*(await whole.use("b")).loans.values()] == ["a"]
 
@@ -80,7 +80,7 @@ async def test_a_lender_whose_waiting_job_was_cancelled_lends_again(world: World
     await end(world, first)
     fourth, fifth = [await ask(world, BORROWER, number) for number in (4, 5)]
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, fourth, fifth) == [JobState.QUEUED] * 2
 
@@ -91,7 +91,7 @@ async def test_a_pause_ends_no_borrowed_attempt(world: World) -> None:
     await pause(world.ports, "dan", "maintenance")
 
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert (await world.job(second.id)).state is JobState.RUNNING
 
@@ -103,7 +103,7 @@ async def test_a_damaged_record_of_a_waiting_job_stops_no_loan_of_others(
     [await ask(world, team, number) for number, team in enumerate("bc")]
     damaged, other = await ask(world, "b", 5), await ask(world, "c", 6)
     damage(world, damaged, monkeypatch)
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, other) == [JobState.QUEUED]
 
@@ -114,14 +114,14 @@ async def test_a_damaged_record_of_a_lent_job_stops_no_recall_of_others(
     await share(world, a={"jobs": 1}, b={"jobs": 1}, c={"jobs": 1}, d={"jobs": 1})
     [await ask(world, team, number) for number, team in enumerate("cd")]
     damaged, other = await ask(world, "c", 4), await ask(world, "d", 5)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, damaged, other) == [JobState.QUEUED] * 2
     lenders = {job: team for team in "ab" for job in (await world.ports.teams.use(team)).lent}
     third = await ask(world, lenders[other.id], 6)
     await ask(world, lenders[damaged.id], 7)
     damage(world, damaged, monkeypatch)
     for _ in range(4):
-        await world.sweep(60)
+        await world.make_pass(60)
 
     assert await states(world, third) == [JobState.QUEUED]
 
@@ -133,7 +133,7 @@ async def test_a_claim_of_a_job_that_does_not_exist_goes_uncounted(world: World)
     job = await ask(world, "a", 1)
     assert job.state is JobState.ACCEPTED
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await states(world, job) == [JobState.QUEUED]
     after = await world.ports.teams.use("a")
@@ -153,7 +153,7 @@ async def test_a_loan_of_a_job_that_does_not_exist_goes_when_its_room_is_needed(
     await world.ports.teams.put_uses([lender, borrower] if rows == "both" else [lender])
     job = await ask(world, "a", 1)
     for _ in range(2):
-        await world.sweep()
+        await world.make_pass()
 
     assert await states(world, job) == [JobState.QUEUED]
     assert dict((await world.ports.teams.use("a")).lent) == {}

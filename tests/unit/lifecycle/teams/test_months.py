@@ -46,10 +46,10 @@ async def run_for(world: World, job: Job, seconds: float, **how: Any) -> None:
     """From its start to its end, as its cluster reports both."""
     target = (await world.job(job.id)).fixed_target
     world.engine.set_state(target.name, JobState.RUNNING, started=world.now)
-    await world.sweep(seconds)
+    await world.make_pass(seconds)
     state = how.pop("state", JobState.SUCCEEDED)
     world.engine.set_state(target.name, state, ended=world.now, **how)
-    await world.sweep(0)
+    await world.make_pass(0)
 
 
 async def test_an_end_is_counted_with_the_time_that_the_job_ran(world: World) -> None:
@@ -72,7 +72,7 @@ async def test_all_attempts_are_counted(world: World) -> None:
     job = await ask(world, 1, longest=HOUR)
 
     await run_for(world, job, 900, state=JobState.FAILED, reason=Reason.PREEMPTED)
-    await world.sweep(1800)
+    await world.make_pass(1800)
     await run_for(world, job, 900)
 
     assert (await world.ports.teams.use("vision")).months == {JANUARY: Usage(1, 0.5, 2.0, 1.5)}
@@ -82,9 +82,9 @@ async def test_a_run_that_its_cluster_gave_up_is_counted(world: World) -> None:
     job = await ask(world, 1)
     name = (await world.job(job.id)).fixed_target.name
     world.engine.set_state(name, JobState.RUNNING, started=world.now)
-    await world.sweep(3600)
+    await world.make_pass(3600)
     world.engine.set_state(name, JobState.QUEUED, started=None)
-    await world.sweep(0)
+    await world.make_pass(0)
 
     await run_for(world, job, 3600)
 
@@ -103,10 +103,10 @@ async def test_what_a_month_may_use_holds_with_the_jobs_at_work(world: World, qu
     assert await states(world, *jobs[2:]) == [JobState.QUEUED, JobState.ACCEPTED]
 
     await run_for(world, jobs[2], 3600)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, jobs[3]) == [JobState.ACCEPTED]
-    await world.sweep(31 * 24 * 3600)
-    await world.sweep()
+    await world.make_pass(31 * 24 * 3600)
+    await world.make_pass()
     assert await states(world, jobs[3]) == [JobState.QUEUED]
 
 
@@ -171,7 +171,7 @@ async def test_a_crash_after_the_write_costs_no_line_about_the_budget(
     await run_for(world, job, 3600)
     assert (await whole.use("vision")).spent(JANUARY) == 3.0
     world.use(teams=whole)
-    await world.sweep()
+    await world.make_pass()
 
     texts = [text for text in caplog.messages if "of its budget" in text]
     assert texts == [f"the team vision has used {part} % of its budget of 2026-01" for part in (80, 100)]
@@ -185,7 +185,7 @@ async def test_an_end_that_a_recall_counts_is_warned_of_as_well(
     assert await world.ports.teams.put(Teams.model_validate(document), "") is not None
     times = ("PT6M", HOUR)
     _, borrowed = [await ask(world, n, longest=one, team="vision") for n, one in enumerate(times)]
-    await world.sweep()
+    await world.make_pass()
     teams = world.ports.teams
     assert (await teams.use("speech")).lent.keys() == {borrowed.id}
     world.use(teams=Unwritable(teams))
@@ -209,9 +209,9 @@ async def test_an_end_of_the_last_month_that_is_counted_in_this_one_is_warned_of
     job = await ask(world, 1, longest=HOUR)
     target = (await world.job(job.id)).fixed_target
     world.engine.set_state(target.name, JobState.RUNNING, started=world.now)
-    await world.sweep(3600 - 1)
+    await world.make_pass(3600 - 1)
     world.engine.set_state(target.name, JobState.SUCCEEDED, ended=world.now)
-    await world.sweep(60)
+    await world.make_pass(60)
 
     assert (await world.ports.teams.use("vision")).months.keys() == {JANUARY}
     assert [text for text in caplog.messages if "100 % of its budget" in text] == []
@@ -221,7 +221,7 @@ async def test_an_end_of_the_last_month_that_is_counted_in_this_one_is_warned_of
 async def test_a_waiting_job_knows_its_place(world: World) -> None:
     await share(world, jobs=1)
     first, second, third = [await ask(world, number) for number in range(3)]
-    await world.sweep()
+    await world.make_pass()
 
     texts = [
         (await as_it_stands(world.ports, await world.job(one.id))).waiting for one in (first, second, third)
@@ -237,7 +237,7 @@ async def test_a_waiting_job_knows_its_place(world: World) -> None:
     assert shown["position"] == 2
     assert "position" not in summary(await world.job(third.id))["waiting"]  # no record holds it
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
     last = (await as_it_stands(world.ports, await world.job(third.id))).waiting
     assert last is not None
     assert last.text.endswith("number 1 in its team's line")

@@ -63,7 +63,7 @@ async def test_a_waiting_job_runs_on_the_quota_of_the_team_that_its_owner_has_le
 
     await end(world, first)
     await end(world, second, JobState.FAILED)  # has another attempt
-    await world.sweep(1800)
+    await world.make_pass(1800)
 
     assert await states(world, second, third) == [JobState.QUEUED] * 2
     uses = {team: await world.ports.teams.use(team) for team in QUOTAS}
@@ -90,7 +90,7 @@ async def play(acts: list[tuple[str, str, str]]) -> None:
     while any(not job.state.terminal for job in world.ledger.jobs):
         assert await end_oldest(world, ""), "jobs wait for ever"
         assert await over_quota(world) == []
-    await world.sweep()
+    await world.make_pass()
     assert {job.id: job.team for job in world.ledger.jobs} == expected
     uses = [await world.ports.teams.use(team) for team in QUOTAS]
     counted = {use.team: sum(one.jobs for one in use.months.values()) for use in uses}
@@ -100,7 +100,7 @@ async def play(acts: list[tuple[str, str, str]]) -> None:
 
 async def end_oldest(world: World, source: str) -> bool:
     """End the oldest job at work of this person, or of all; whether there is one."""
-    await world.sweep()
+    await world.make_pass()
     jobs = [job for job in world.ledger.jobs if job.target is not None and not job.state.terminal]
     theirs = sorted((job for job in jobs if source in ("", job.source)), key=lambda job: job.created)
     if theirs:

@@ -53,7 +53,7 @@ async def recalled(world: World) -> tuple[Job, Job, Job]:
     first, second = await borrow(world)
     Deaf(world)
     third = await ask(world, LENDER, 3)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(second.id)).is_needed_back
     return first, second, third
 
@@ -62,7 +62,7 @@ async def by_the_cluster(world: World, job: Job) -> None:
     """Its administrator ends the job."""
     target = (await world.job(job.id)).fixed_target
     world.engine.set_state(target.name, JobState.CANCELLED, reason=Reason.TERMINATED)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def lender_s_job_is_cancelled(world: World, third: Job) -> None:
@@ -71,7 +71,7 @@ async def lender_s_job_is_cancelled(world: World, third: Job) -> None:
 
 async def lender_has_more(world: World, third: Job) -> None:
     await share(world, vision={"jobs": 3}, speech={"jobs": 1})
-    await world.sweep()
+    await world.make_pass()
     await end(world, third)
 
 
@@ -81,10 +81,10 @@ async def test_a_recall_that_is_not_needed_any_more_is_taken_back(
 ) -> None:
     _, second, third = await recalled(world)
     await over(world, third)
-    await world.sweep()
+    await world.make_pass()
     assert not (await world.job(second.id)).is_needed_back
 
-    await world.sweep(HOUR + 1)
+    await world.make_pass(HOUR + 1)
     assert not (await world.job(second.id)).is_recalled
     await by_the_cluster(world, second)
 
@@ -96,8 +96,8 @@ async def test_a_recall_that_is_not_needed_any_more_is_taken_back(
 async def test_an_end_that_may_still_come_of_the_recall_is_followed_by_another_attempt(world: World) -> None:
     _, second, third = await recalled(world)
     await cancel(world.ports, third.id)
-    await world.sweep()
-    await world.sweep(HOUR - 120)
+    await world.make_pass()
+    await world.make_pass(HOUR - 120)
 
     await by_the_cluster(world, second)
 
@@ -110,7 +110,7 @@ async def fails(world: World, job: Job) -> None:
     """Its attempt fails for a reason of the cluster's own."""
     target = (await world.job(job.id)).fixed_target
     world.engine.set_state(target.name, JobState.FAILED, reason=Reason.INFRASTRUCTURE)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def test_an_attempt_that_fails_after_the_need_is_over_keeps_its_claim_and_counts_as_no_recall(
@@ -119,7 +119,7 @@ async def test_an_attempt_that_fails_after_the_need_is_over_keeps_its_claim_and_
     world.use(meter=(meter := Counting()))
     _, second, third = await recalled(world)
     await cancel(world.ports, third.id)
-    await world.sweep()
+    await world.make_pass()
     await ask(world, BORROWER, 9)
 
     await fails(world, second)
@@ -129,7 +129,7 @@ async def test_an_attempt_that_fails_after_the_need_is_over_keeps_its_claim_and_
     assert job.claim is not None
     assert job.claim.returns == 0
     assert ("slipway.loans.recalled", BORROWER) not in meter.counts
-    await world.sweep(HOUR)
+    await world.make_pass(HOUR)
     assert (await world.job(second.id)).state is JobState.QUEUED
 
 
@@ -148,14 +148,14 @@ async def test_an_attempt_that_fails_while_its_lender_needs_the_claim_gives_it_b
 async def test_a_new_need_within_the_hour_recalls_the_job_again(world: World) -> None:
     _, second, third = await recalled(world)
     await cancel(world.ports, third.id)
-    await world.sweep()
+    await world.make_pass()
     deaf = Deaf(world)
     await ask(world, LENDER, 4)
 
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(second.id)).is_needed_back
     assert deaf.requests == [(await world.job(second.id)).fixed_target.name]
-    await world.sweep(2 * HOUR)
+    await world.make_pass(2 * HOUR)
     assert (await world.job(second.id)).is_needed_back
 
 
@@ -163,13 +163,13 @@ async def test_a_clock_that_went_back_starts_the_hour_anew(world: World) -> None
     _, second, third = await recalled(world)
     await cancel(world.ports, third.id)
     world.now += timedelta(days=30)
-    await world.sweep()
+    await world.make_pass()
     world.now -= timedelta(days=30)
 
-    await world.sweep()
-    await world.sweep(HOUR - 60)
+    await world.make_pass()
+    await world.make_pass(HOUR - 60)
     assert (await world.job(second.id)).is_recalled
-    await world.sweep(120)
+    await world.make_pass(120)
     assert not (await world.job(second.id)).is_recalled
 
 
@@ -178,10 +178,10 @@ async def test_a_job_that_its_cluster_may_have_taken_keeps_what_its_lender_needs
     await ask(world, BORROWER, 0)
     Silent(world)
     second = await ask(world, BORROWER, 1)
-    await world.sweep()
+    await world.make_pass()
     await ask(world, LENDER, 3)
     for _ in range(3):
-        await world.sweep(2 * HOUR)
+        await world.make_pass(2 * HOUR)
 
     job = await world.job(second.id)
     assert (job.state, job.is_needed_back) == (JobState.SUBMITTING, True)
@@ -192,17 +192,17 @@ async def test_a_job_that_its_cluster_takes_after_the_need_is_over_runs(world: W
     first = await ask(world, BORROWER, 0)
     silent = Silent(world)
     second = await ask(world, BORROWER, 1)
-    await world.sweep()
+    await world.make_pass()
     third = await ask(world, LENDER, 3)
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, first, second) == [JobState.QUEUED, JobState.SUBMITTING]
     assert (await world.job(second.id)).is_needed_back
     await cancel(world.ports, third.id)
-    await world.sweep(1)
+    await world.make_pass(1)
     silent.speak()
     deaf = Deaf(world)
 
-    await world.sweep(600)
+    await world.make_pass(600)
 
     assert await states(world, second) == [JobState.QUEUED]
     assert deaf.requests == []
@@ -213,7 +213,7 @@ async def test_many_recalls_of_a_pass_are_made_at_once_and_one_that_fails_stops_
 ) -> None:
     await share(world, a={"jobs": 4}, b={"jobs": 1})
     jobs = [await ask(world, "b", number) for number in range(5)]
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, *jobs) == [JobState.QUEUED] * 5
     await share(world, a={"jobs": 3}, b={"jobs": 1})
     most = together = 0
@@ -229,8 +229,8 @@ async def test_many_recalls_of_a_pass_are_made_at_once_and_one_that_fails_stops_
     world.engine.cancel = slowly  # type: ignore[method-assign]
     [await ask(world, "a", number) for number in (6, 7, 8)]
 
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     assert [(await world.job(one.id)).is_recalled for one in jobs] == [False, *[True] * 4]
     assert most > 1

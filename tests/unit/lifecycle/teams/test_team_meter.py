@@ -16,7 +16,7 @@ from tests.unit.world import World
 async def test_loans_are_seen_while_they_last_and_counted_when_they_are_taken_back(world: World) -> None:
     world.use(meter=(meter := Counting()))
     await borrow(world)
-    await world.sweep()  # publishes what the last one lent
+    await world.make_pass()  # publishes what the last one lent
 
     values = meter.values
     assert values["slipway.team.borrowed", BORROWER] == 1
@@ -24,9 +24,9 @@ async def test_loans_are_seen_while_they_last_and_counted_when_they_are_taken_ba
     assert ("slipway.loans.recalled", BORROWER) not in meter.counts
 
     await ask(world, LENDER, 3)
-    await world.sweep(600)
+    await world.make_pass(600)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert meter.counts["slipway.loans.recalled", BORROWER] == 1
     assert (values["slipway.team.borrowed", BORROWER], values["slipway.team.waiting", BORROWER]) == (0, 1)
@@ -40,7 +40,7 @@ async def test_a_lender_without_a_job_is_seen_in_every_pass_while_it_lends_and_w
     _, second = await borrow(world)
     for _ in range(2):
         meter.values.clear()  # as a listener has it that shows what the last minute brought
-        await world.sweep()
+        await world.make_pass()
 
         assert meter.values["slipway.team.jobs", LENDER] == 1
         assert meter.values["slipway.team.quota", LENDER, "jobs"] == 1
@@ -67,7 +67,7 @@ async def test_a_lender_that_does_not_answer_costs_the_meter_a_value_and_no_job_
             return await whole.use(team)
 
     world.use(teams=Broken())
-    await world.sweep()
+    await world.make_pass()
 
     assert meter.values["slipway.team.jobs", BORROWER] == 1
     assert ("slipway.team.jobs", LENDER) not in meter.values

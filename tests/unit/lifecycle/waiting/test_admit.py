@@ -67,14 +67,14 @@ def _errors(job: Job) -> list[dict[str, Any]]:
 async def test_while_submissions_are_paused_jobs_are_accepted_and_wait(world: World) -> None:
     await pause(world.ports, "ann", "the cluster moves")
     job = (await world.message(job_json())).job
-    await world.sweep()
+    await world.make_pass()
 
     assert job.state is JobState.ACCEPTED
     assert job.message == "waits: submissions are paused by ann (the cluster moves)"
     assert world.engine.started == []
 
     await resume(world.ports, "ann")
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(job.id)).state is JobState.QUEUED
     assert len(world.engine.started) == 1
@@ -84,7 +84,7 @@ async def test_a_pause_lets_what_runs_end_and_be_reported(world: World) -> None:
     job = (await world.message(job_json())).job
     await pause(world.ports, "ann", "")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
@@ -93,7 +93,7 @@ async def test_a_job_that_waits_can_be_cancelled_and_is_never_submitted(world: W
     job = (await world.message(job_json())).job
     await cancel(world.ports, job.id)
     await resume(world.ports, "ann")
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.CANCELLED
     assert world.engine.started == []
 
@@ -107,10 +107,10 @@ async def test_a_pause_holds_a_submission_back_whose_outcome_is_unknown(world: W
     job = (await world.message(job_json())).job
     world.use(engines=Engines(world.engine))
     await pause(world.ports, "ann", "")
-    await world.sweep(700)
+    await world.make_pass(700)
     assert world.engine.started == []
     await resume(world.ports, "ann")
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.QUEUED
 
 
@@ -129,12 +129,12 @@ async def test_a_pause_is_seen_by_another_process_within_seconds(world: World) -
     assert (await world.message(job_json())).job.state is JobState.ACCEPTED
 
 
-async def test_waiting_jobs_cost_no_write_however_often_the_sweep_looks(world: World) -> None:
+async def test_waiting_jobs_cost_no_write_however_often_the_sweeper_looks(world: World) -> None:
     await pause(world.ports, "ann", "")
     job = (await world.message(job_json())).job
     before = await world.ledger.get(job.id)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
     assert await world.ledger.get(job.id) == before
 
 
@@ -148,8 +148,8 @@ async def test_beyond_the_active_jobs_the_oldest_waits_least(world: World) -> No
     assert jobs[2].message == "waits for its turn: the limit on active jobs (2) is reached"
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     assert (await world.job(jobs[2].id)).state is JobState.QUEUED
     assert (await world.job(jobs[3].id)).state is JobState.ACCEPTED
@@ -162,11 +162,11 @@ async def test_beyond_the_rate_a_message_waits_for_its_turn_in_the_following_hou
     assert [job.state.value for job in jobs] == ["queued"] * 2 + ["accepted"] * 3
     waits = [round((job.due - world.now) / timedelta(hours=1)) for job in jobs]
     assert waits == [0, 0, 1, 1, 2]
-    await world.sweep()
+    await world.make_pass()
     assert len(world.engine.started) == 2
-    await world.sweep(3600)
+    await world.make_pass(3600)
     assert len(world.engine.started) == 4
-    await world.sweep(3600)
+    await world.make_pass(3600)
     assert len(world.engine.started) == 5
 
 
@@ -181,7 +181,7 @@ async def test_what_comes_faster_than_the_rate_for_long_never_starts_faster(worl
         await world.message(job_json(), f"m{n}")
         for name in world.engine.started[started[-1] :]:
             world.engine.set_state(name, JobState.SUCCEEDED)
-        await world.sweep(239)
+        await world.make_pass(239)
     assert started == [0, 5, 10, 15, 20, 25, 30, 35]
 
 
@@ -194,7 +194,7 @@ async def test_a_backlog_does_not_keep_a_clock_that_was_wrong(world: World) -> N
     await resume(world.ports, "ann")
     world.now = now
     world.use(memo=type(world.ports.memo)())
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.QUEUED
     assert (await world.message(job_json(), "m2")).job.state is JobState.QUEUED
 
@@ -210,7 +210,7 @@ async def test_a_pause_does_not_switch_the_rate_off(world: World) -> None:
     waits = [(await world.message(job_json(), f"m{n}")).job.due - world.now for n in range(4)]
     assert waits == [timedelta(0)] * 3 + [timedelta(hours=1)]
     await resume(world.ports, "ann")
-    await world.sweep()
+    await world.make_pass()
     assert len(world.engine.started) == 6
 
 

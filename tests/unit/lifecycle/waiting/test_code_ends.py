@@ -35,7 +35,7 @@ async def test_it_follows_what_the_cluster_says(world: World) -> None:
     job = await drop_folder(world)
     why = Why("Resources", "the nodes that it needs are busy")
     world.engine.set_state(world.engine.started[-1], JobState.QUEUED, why=why)
-    await world.sweep()
+    await world.make_pass()
 
     assert (await waits_of(world, job, 7)).startswith("the nodes that it needs are busy; it waits in its")
 
@@ -46,6 +46,6 @@ async def test_other_jobs_do_not_say_it(world: World, case: str) -> None:
     job = (await world.message(JOB)).job if case == "no code" else await drop_folder(world)
     if case == "runs":
         world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
-        await world.sweep()
+        await world.make_pass()
 
     assert await waits_of(world, job, 7) == ""

@@ -27,11 +27,11 @@ async def _job(world: World, name: str, **members: Any) -> Job:
 
 
 async def _end(world: World, job: Job, state: JobState = JobState.SUCCEEDED) -> None:
-    """The cluster ends the job, and a sweep sees that."""
+    """The cluster ends the job, and a pass sees that."""
     target = (await world.job(job.id)).target
     assert target is not None
     world.engine.set_state(target.name, state)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def test_a_dependent_waits_says_for_what_and_is_submitted_after_the_success(world: World) -> None:
@@ -44,7 +44,7 @@ async def test_a_dependent_waits_says_for_what_and_is_submitted_after_the_succes
     assert second.waiting.word == "Dependency"
     assert second.waiting.text == f"waits for data ({first.id}) to succeed"
     assert second.waiting.since == second.created
-    await world.sweep()
+    await world.make_pass()
     assert len(world.engine.started) == 1
 
     await _end(world, first)
@@ -145,7 +145,7 @@ async def test_a_rejected_job_counts_as_one_that_did_not_succeed(world: World) -
     assert (await _job(world, "clean", afterFailure=["data"])).state is JobState.QUEUED
 
 
-async def test_one_end_ends_a_whole_chain_in_one_sweep_and_starts_what_waits_for_that(world: World) -> None:
+async def test_one_end_ends_a_whole_chain_in_one_pass_and_starts_what_waits_for_that(world: World) -> None:
     first = await _job(world, "j0")
     chain = [await _job(world, f"j{n}", after=[f"j{n - 1}"]) for n in range(1, 6)]
     clean = await _job(world, "clean", afterFailure=["j5"])
@@ -173,7 +173,7 @@ async def test_a_new_attempt_of_the_other_is_no_end(world: World) -> None:
     first = await _job(world, "data", retry={"user": 1})
     second = await _job(world, "train", afterFailure=["data"])
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(first.id)).attempt == 2
     assert (await world.job(second.id)).state is JobState.ACCEPTED
@@ -184,8 +184,8 @@ async def test_an_attempt_after_the_first_waits_for_no_other_job(world: World) -
     second = await _job(world, "train", after=["data"], retry={"user": 1})
     await _end(world, first)
     world.engine.set_state(world.engine.started[1], JobState.FAILED, reason=Reason.USER)
-    await world.sweep()
-    await world.sweep(1000)
+    await world.make_pass()
+    await world.make_pass(1000)
 
     assert len(world.engine.started) == 3
     assert (await world.job(second.id)).attempt == 2
@@ -197,7 +197,7 @@ async def test_a_job_that_waits_can_be_cancelled_and_those_behind_it_go_with_it(
     third = await _job(world, "test", after=["train"])
 
     await cancel(world.ports, second.id)
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(second.id)).reason is Reason.TERMINATED
     assert (await world.job(third.id)).reason is Reason.DEPENDENCY
@@ -212,7 +212,7 @@ async def test_while_submissions_are_paused_a_released_job_waits_for_them(world:
     assert (held.state, held.unmet) == (JobState.ACCEPTED, ())
 
     await resume(world.ports, "ops")
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(second.id)).state is JobState.QUEUED
 
@@ -224,10 +224,10 @@ async def test_released_jobs_respect_the_limit_of_active_jobs(world: World) -> N
 
     await _end(world, first)
 
-    assert len(world.engine.started) == 2  # the one that ended still counts in this sweep
-    await world.sweep()
+    assert len(world.engine.started) == 2  # the one that ended still counts in this pass
+    await world.make_pass()
     assert len(world.engine.started) == 3
-    await world.sweep()
+    await world.make_pass()
     states = [(await world.job(job.id)).state.value for job in waits]
     assert sorted(states) == ["accepted", "accepted", "queued", "queued"]
 
@@ -253,7 +253,7 @@ async def test_a_dependent_keeps_its_turn_within_the_hour(world: World) -> None:
     assert held.waiting is not None
     assert (held.state, held.waiting.word) == (JobState.ACCEPTED, "HourlyTurn")
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     assert (await world.job(second.id)).state is JobState.QUEUED
 
@@ -284,16 +284,16 @@ async def test_an_archived_job_counts_as_it_ended(world: World) -> None:
     assert third.reason is Reason.DEPENDENCY
 
 
-async def test_what_the_engine_refuses_in_this_sweep_is_judged_in_this_sweep_or_the_next(
+async def test_what_the_engine_refuses_in_this_pass_is_judged_in_this_pass_or_the_next(
     world: World,
 ) -> None:
     world.engine.fail = [Transient("later")]
     first = await _job(world, "data")
     second = await _job(world, "train", after=["data"])
     await cancel(world.ports, first.id)
-    await world.sweep(600)
-    await world.sweep(600)
-    await world.sweep()
+    await world.make_pass(600)
+    await world.make_pass(600)
+    await world.make_pass()
 
     assert (await world.job(first.id)).state is JobState.CANCELLED
     assert (await world.job(second.id)).reason is Reason.DEPENDENCY
@@ -326,7 +326,7 @@ def table(world: World) -> _Counting:
     return table
 
 
-async def test_a_sweep_reads_nothing_for_jobs_that_wait_for_active_ones(
+async def test_a_pass_reads_nothing_for_jobs_that_wait_for_active_ones(
     world: World, table: _Counting
 ) -> None:
     await _job(world, "data")
@@ -334,7 +334,7 @@ async def test_a_sweep_reads_nothing_for_jobs_that_wait_for_active_ones(
         await _job(world, f"t{n}", after=["data"])
     table.reads = 0
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (table.reads, table.ranges) == (0, 0)
 
@@ -355,7 +355,7 @@ async def test_an_end_is_read_once_for_all_who_wait_for_it_and_never_again(
     assert reads[0] == reads[1]
     table.reads = 0
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
     assert table.reads == 0
 
 
@@ -370,7 +370,7 @@ async def test_a_record_that_cannot_be_read_keeps_its_dependent_waiting(world: W
     held = world.ledger.held[key]
     world.ledger.held[key] = replace_row(held, {**held.row, "Packed0": "damaged"})
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(other.id)).state is JobState.ACCEPTED
 

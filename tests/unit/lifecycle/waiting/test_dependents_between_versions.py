@@ -20,7 +20,7 @@ async def _job(world: World, name: str, **members: Any) -> Job:
 
 async def _end(world: World, state: JobState = JobState.SUCCEEDED) -> None:
     world.engine.set_state(world.engine.started[0], state)
-    await world.sweep()
+    await world.make_pass()
 
 
 def _set_columns(world: World, job: Job, **columns: str | None) -> None:
@@ -43,10 +43,10 @@ async def test_a_process_with_another_clock_releases_or_ends_who_waits_once(
     world.engine.set_state(world.engine.started[0], end)
 
     world.now += skew
-    await world.sweep(0)
+    await world.make_pass(0)
     world.now -= skew
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert (await world.job(first.id)).state is end
     runs, cancelled = (follows, alarm) if end is JobState.SUCCEEDED else (alarm, follows)
@@ -67,7 +67,7 @@ async def test_a_door_with_another_clock_judges_a_job_that_ended(world: World, s
     late = await _job(world, "train", after=["data"])
     alarm = await _job(world, "alarm", afterFailure=["data"])
     world.now -= skew
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(late.id)).state is JobState.CANCELLED
     assert (await world.job(alarm.id)).state is JobState.QUEUED
@@ -81,11 +81,11 @@ async def test_a_row_that_does_not_say_what_its_record_waits_for_is_judged_by_it
     waits = await _job(world, "train", after=["data"])
     _set_columns(world, waits, After=after)
 
-    await world.sweep()
+    await world.make_pass()
     early = await world.job(waits.id)
     await _end(world)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert early.state is JobState.ACCEPTED
     assert (await world.job(waits.id)).state is JobState.QUEUED
@@ -112,7 +112,7 @@ async def test_a_row_that_names_what_its_record_has_met_holds_the_job_back_no_lo
     world.policy(paused=False)
 
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
 
     assert (await world.job(waits.id)).state is JobState.QUEUED
     assert len(world.engine.started) == 2

@@ -13,7 +13,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
 from shared.core.job import Job, JobState, Reason, Stored
 from shared.intake.arrive import blob_arrived
-from shared.lifecycle.sweep import sweep
+from shared.lifecycle.sweeper import make_pass
 from shared.lifecycle.waiting.dependents import ends_of, look_again, settle
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
@@ -59,7 +59,7 @@ async def _ended(world: World, name: str, state: JobState = JobState.SUCCEEDED) 
     """A job that has ended, which nothing has judged yet."""
     job = await _job(world, name)
     world.engine.set_state(world.engine.started[-1], state)
-    await world.sweep()
+    await world.make_pass()
     return await world.job(job.id)
 
 
@@ -124,7 +124,7 @@ async def test_a_job_whose_other_one_failed_meanwhile_ends_at_once(world: World)
     assert (await look_again(world.ports, stored)).job.reason is Reason.DEPENDENCY
 
 
-# In a sweep
+# In a pass
 
 
 async def test_a_job_that_goes_on_waiting_keeps_no_other_from_its_release(world: World) -> None:
@@ -134,7 +134,7 @@ async def test_a_job_that_goes_on_waiting_keeps_no_other_from_its_release(world:
     waits = [await _job(world, f"t{n}", after=["long"]) for n in range(3)]
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(first.id)).state is JobState.SUCCEEDED
     assert (await world.job(released.id)).state is JobState.QUEUED
@@ -151,7 +151,7 @@ async def test_only_the_records_that_an_end_concerns_are_looked_into(
     _damage(world, f"n|{other.id}")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert other.id not in caplog.text
 
@@ -170,31 +170,31 @@ async def test_ends_of_many_jobs_are_read_a_few_at_once(world: World, table: _Sl
     rows = [row for shard in range(4) for row in await world.ledger.active(shard) if row.after]
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     table.most = table.reads = 0
 
     await settle(world.ports, rows, ())
 
     assert 1 < table.most <= _AT_ONCE
-    # How the other one ended, and the record that the sweep changed already: two rows for each of both.
+    # How the other one ended, and the record that the sweeper changed already: two rows for each of both.
     assert table.reads <= 4 * number
 
 
-async def test_a_ledger_that_does_not_answer_holds_a_sweep_no_longer_than_its_time(
+async def test_a_ledger_that_does_not_answer_holds_a_pass_no_longer_than_its_time(
     world: World, table: _Slow
 ) -> None:
     first = await _job(world, "data")
     waits = await _job(world, "train", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    world.policy(sweep_deadline=0.0)
+    world.policy(pass_deadline=0.0)
     table.silent = True
 
-    swept = await sweep(world.ports)
+    counts = await make_pass(world.ports)
 
     table.silent = False
-    assert swept.dispatched == 0
+    assert counts.dispatched == 0
     assert (await world.job(waits.id)).state is JobState.ACCEPTED
-    world.policy(sweep_deadline=120.0)
-    await world.sweep()
+    world.policy(pass_deadline=120.0)
+    await world.make_pass()
     assert (await world.job(first.id)).state is JobState.SUCCEEDED
     assert (await world.job(waits.id)).state is JobState.QUEUED

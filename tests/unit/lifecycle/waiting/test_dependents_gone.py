@@ -29,7 +29,7 @@ async def test_a_dependent_of_a_job_without_a_record_is_cancelled_and_says_so(
     last = await _job(world, "report", after=[second.id])
     _lose(world, first)
 
-    await world.sweep()
+    await world.make_pass()
 
     after = await world.job(second.id)
     assert (after.state, after.reason) == (JobState.CANCELLED, Reason.DEPENDENCY)
@@ -45,14 +45,14 @@ async def test_what_was_met_before_the_record_went_stays_met(world: World) -> No
     waits = await _job(world, "train", after=["data", "more"])
     target = first.fixed_target
     world.engine.set_state(target.name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     _lose(world, first)
 
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(waits.id)).state is JobState.ACCEPTED
 
     world.engine.set_state(other.fixed_target.name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(waits.id)).state is JobState.QUEUED
 
 
@@ -63,10 +63,10 @@ async def test_a_job_whose_record_cannot_be_read_is_waited_for(world: World) -> 
     held = world.ledger.held[key]
     world.ledger.held[key] = replace(held, row={**held.row, "Packed0": "x"})
 
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(waits.id)).state is JobState.ACCEPTED
 
     world.ledger.held[key] = held  # mended
     world.engine.set_state(first.fixed_target.name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(waits.id)).state is JobState.QUEUED

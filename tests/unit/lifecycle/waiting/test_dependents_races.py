@@ -20,11 +20,11 @@ async def _job(world: World, name: str, **members: Any) -> Job:
 
 async def _end(world: World, state: JobState = JobState.SUCCEEDED, number: int = 0) -> None:
     world.engine.set_state(world.engine.started[number], state)
-    await world.sweep()
+    await world.make_pass()
 
 
 async def _rows(world: World) -> list[Active]:
-    """The rows of the jobs that wait for others, as a sweep reads them."""
+    """The rows of the jobs that wait for others, as a pass reads them."""
     shards = range(world.ledger.shards)
     return [row for shard in shards for row in await world.ledger.active(shard) if row.after]
 
@@ -78,7 +78,7 @@ async def test_a_turn_that_is_over_is_no_reason_to_wait(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
     await _job(world, "data")
     waits = await _job(world, "train", after=["data"])
-    await world.sweep(2 * 3600)
+    await world.make_pass(2 * 3600)
     await pause(world.ports, "ann", "")
 
     await _end(world)

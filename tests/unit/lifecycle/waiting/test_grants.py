@@ -45,13 +45,13 @@ async def test_after_its_hour_a_job_says_that_it_waits_for_its_teams_quota_and_i
     first, second = await ask(world, "a", team="vision"), await ask(world, "b", team="vision")
     assert await words(world, first, second) == ["", "HourlyTurn"]
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     waits = (await world.job(second.id)).waiting
     assert waits is not None
     assert waits.text == "waits for its turn in the team vision, whose jobs may have 1 jobs at once"
     before = await world.ledger.get(second.id)
-    await world.sweep()
+    await world.make_pass()
     assert await world.ledger.get(second.id) == before
 
 
@@ -62,7 +62,7 @@ async def test_after_its_hour_a_job_says_that_it_waits_for_its_seat(world: World
     due = [job for job in jobs[1:] if job.slot is not None and job.slot <= world.now + timedelta(hours=1)]
     assert await words(world, *due) == ["HourlyTurn"]
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     assert await words(world, *due) == ["SweepTurn"]
 
@@ -72,7 +72,7 @@ async def test_after_its_hour_a_job_says_that_it_waits_for_a_slot(world: World) 
     jobs = [await ask(world, name) for name in "ab"]
     assert await words(world, *jobs) == ["", "HourlyTurn"]
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     assert await words(world, *jobs) == ["", "ActiveLimit"]
 
@@ -84,7 +84,7 @@ async def test_behind_the_last_of_the_jobs_before_it_a_job_waits_for_the_quota(w
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await words(world, other, follows) == ["", "TeamQuota"]
 
@@ -107,7 +107,7 @@ async def test_the_words_of_a_quota_that_cannot_be_read_are_without_numbers(worl
     world.use(teams=Damaged(world.ports.teams))
     forget_teams(world.ports)
 
-    await world.sweep()
+    await world.make_pass()
 
     after = await world.job(follows.id)
     assert (after.state, after.message) == (ACCEPTED, "waits for its turn in the team vision")
@@ -123,7 +123,7 @@ async def test_older_jobs_go_first_whichever_gate_held_them(world: World) -> Non
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     for _ in range(2):
-        await world.sweep()
+        await world.make_pass()
 
     states = [(await world.job(job.id)).state for job in (follows, young)]
     assert states == [QUEUED, ACCEPTED]
@@ -153,7 +153,7 @@ async def test_a_keeper_that_fails_keeps_no_job_at_another_gate(world: World, fa
     port = "teams" if fails == "claims" else "job_sweeps"
     world.use(**{port: Silent(getattr(world.ports, port))})
 
-    await world.sweep()
+    await world.make_pass()
 
     jobs = {"plain": plain, "claims": claims, "seats": seated}
     states = {name: (await world.job(job.id)).state for name, job in jobs.items()}
@@ -180,7 +180,7 @@ async def test_words_that_cannot_be_said_keep_no_job_waiting(world: World) -> No
     world.use(teams=Silent(world.ports.teams))
     forget_teams(world.ports)
 
-    await world.sweep(3600)
+    await world.make_pass(3600)
 
     assert (await words(world, *jobs))[1] == "HourlyTurn"
     assert (await world.job(free.id)).state is QUEUED
@@ -197,7 +197,7 @@ async def test_a_pause_in_the_middle_of_a_pass_holds_the_rest_of_its_jobs(world:
     world.policy(paused=False)
     world.use(engines=Engines(Pauses()))
 
-    await world.sweep()
+    await world.make_pass()
 
     states = Counter([(await world.job(job.id)).state for job in jobs])
     assert states[ACCEPTED] >= 4
@@ -210,7 +210,7 @@ async def test_while_submissions_are_paused_a_pass_submits_nothing_and_says_noth
     jobs = [await ask(world, "plain"), await ask(world, "claims", team="vision")]
     before = [await world.ledger.get(job.id) for job in jobs]
 
-    swept = await world.sweep()
+    counts = await world.make_pass()
 
-    assert swept.dispatched == 0
+    assert counts.dispatched == 0
     assert [await world.ledger.get(job.id) for job in jobs] == before

@@ -35,7 +35,7 @@ async def locked(world: World) -> Job:
     """A job whose secrets no key opens any more."""
     job = await waiting(world, **SECRET)
     world.use(seal=OTHER_KEY)
-    await world.sweep()
+    await world.make_pass()
     return await world.job(job.id)
 
 
@@ -50,7 +50,7 @@ async def test_a_seal_key_that_does_not_fit_parks_a_job_with_the_reason_and_a_fi
     right = world.ports.seal
     job = await waiting(world, **SECRET)
     world.use(seal=seal)
-    await world.sweep()
+    await world.make_pass()
     held = await world.job(job.id)
     assert held.state is JobState.SUBMITTING
     since = world.now.isoformat(timespec="seconds")
@@ -59,14 +59,14 @@ async def test_a_seal_key_that_does_not_fit_parks_a_job_with_the_reason_and_a_fi
     assert world.engine.started == []
 
     world.use(seal=right)
-    await world.sweep(600)
+    await world.make_pass(600)
     assert (await world.job(job.id)).state is JobState.QUEUED
 
 
 async def test_a_parked_job_is_cancelled_by_the_next_sweep(world: World) -> None:
     job = await locked(world)
     assert (await cancel(world.ports, job.id)).job.cancel
-    await world.sweep()
+    await world.make_pass()
     ended = await world.job(job.id)
     assert (ended.state, world.engine.started) == (JobState.CANCELLED, [])
 
@@ -84,7 +84,7 @@ async def test_a_cancelled_job_whose_submission_may_have_landed_is_still_looked_
     world.use(seal=OTHER_KEY)
     await cancel(world.ports, job.id)
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
     assert (await world.job(job.id)).state is JobState.CANCELLED
     assert {observation.state for observation in world.engine.jobs.values()} == {JobState.CANCELLED}
 
@@ -95,7 +95,7 @@ async def test_the_waits_of_a_parked_job_grow_and_its_beginning_stands(world: Wo
     writes = 0
     for _ in range(120):
         before = await world.job(job.id)
-        await world.sweep(60)
+        await world.make_pass(60)
         writes += (await world.job(job.id)).sequence > before.sequence
     assert (await world.job(job.id)).message == begun
     assert writes <= 15
@@ -106,7 +106,7 @@ async def test_a_parked_job_says_since_when_it_is_parked_not_since_when_it_waits
     job = (await world.message({"spec": job_json(**SECRET)})).job
     world.use(seal=OTHER_KEY)
 
-    await world.sweep(60)
+    await world.make_pass(60)
 
     since = world.now.isoformat(timespec="seconds")
     assert f"mended since {since}: " in (await world.job(job.id)).message
@@ -117,7 +117,7 @@ async def test_a_job_whose_document_is_gone_is_parked(world: World) -> None:
     (key,) = [key for key in world.ledger.held if key[1] == f"s|{job.id}"]
     del world.ledger.held[key]
 
-    await world.sweep()
+    await world.make_pass()
 
     held = await world.job(job.id)
     assert held.state is JobState.SUBMITTING
@@ -133,7 +133,7 @@ async def test_health_counts_parked_jobs_and_the_audit_names_them_until_they_go_
     assert "SLIPWAY_SEAL_KEY" in one.message
 
     world.use(seal=right)
-    await world.sweep(600)
+    await world.make_pass(600)
     world.ports.memo.forget("ready")
     assert (await ready(world.ports)).parked == 0
     assert (await audit(world.ports)).differences == []
@@ -144,7 +144,7 @@ async def test_a_cluster_that_is_missing_for_a_while_ends_no_job_that_waits_for_
     job = await waiting(world)
     _without_the_cluster(world)
     for _ in range(5):
-        await world.sweep()
+        await world.make_pass()
     held = await world.job(job.id)
     assert held.state is JobState.ACCEPTED
     assert held.message.startswith("waits for the deployment to be mended since 2026-01-01T12:01:00+00:00: ")
@@ -153,14 +153,14 @@ async def test_a_cluster_that_is_missing_for_a_while_ends_no_job_that_waits_for_
     assert (await ready(world.ports)).parked == 1
 
     world.use(engines=engines)
-    await world.sweep(600)
+    await world.make_pass(600)
     assert (await world.job(job.id)).state is JobState.QUEUED
 
 
 async def test_a_job_that_waits_for_a_missing_cluster_can_be_cancelled(world: World) -> None:
     job = await waiting(world)
     _without_the_cluster(world)
-    await world.sweep()
+    await world.make_pass()
     assert (await cancel(world.ports, job.id)).job.state is JobState.CANCELLED
 
 
@@ -174,7 +174,7 @@ async def test_an_event_that_our_settings_keep_from_its_receiver_says_so_and_los
     broken: dict[str, Any] = {"seal": OTHER_KEY} if lost == "the seal key" else {"secrets": {}}
     world.use(**broken)
     for _ in range(30):
-        await world.sweep(3600)
+        await world.make_pass(3600)
 
     (notice,) = [one for one in await world.outbox.events(job.id) if one.state == "pending"]
     assert {delivery.try_count for delivery in notice.deliveries if delivery.webhook} == {0}
@@ -185,7 +185,7 @@ async def test_an_event_that_our_settings_keep_from_its_receiver_says_so_and_los
     assert "example.com/x" not in one.message
 
     world.use(**right)
-    await world.sweep(600)
+    await world.make_pass(600)
     assert len(world.webhooks.posts) == 1
     assert (await audit(world.ports)).differences == []
 
@@ -196,12 +196,12 @@ async def test_another_attempt_waits_for_its_cluster_too(world: World) -> None:
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER, exit_code=1)
     _without_the_cluster(world)
     for _ in range(5):
-        await world.sweep(600)
+        await world.make_pass(600)
     held = await world.job(job.id)
     assert (held.state, held.attempt) == (JobState.ACCEPTED, 2)
 
     world.use(engines=engines)
-    await world.sweep(600)
+    await world.make_pass(600)
     assert ((await world.job(job.id)).state, len(world.engine.started)) == (JobState.QUEUED, 2)
 
 

@@ -59,7 +59,7 @@ async def test_a_job_with_a_claim_is_not_overtaken_by_younger_ones_without(world
     await end(world, first)
 
     for _ in range(3):
-        await world.sweep()
+        await world.make_pass()
         plain.append(await ask(world, f"plain{len(plain)}"))
 
     assert await states(world, claimed, *plain) == [QUEUED, *[ACCEPTED] * len(plain)]
@@ -69,12 +69,12 @@ async def test_a_job_with_a_seat_is_not_overtaken_by_younger_ones_without(world:
     world.policy(max_active_jobs=1)
     first = await ask(world, "first")
     await accepted_sweep(world, parallel=1)
-    await world.sweep()
+    await world.make_pass()
     plain = [await ask(world, f"plain{number}") for number in range(3)]
     await end(world, first)
 
     for _ in range(2):
-        await world.sweep()
+        await world.make_pass()
         plain.append(await ask(world, f"plain{len(plain)}"))
 
     assert await states(world, *plain) == [ACCEPTED] * len(plain)
@@ -87,11 +87,11 @@ async def test_a_door_leaves_a_free_slot_to_those_who_wait_for_one(world: World,
     world.policy(max_active_jobs=1)
     first, second = await ask(world, "first"), await ask(world, "second", team)
     await end(world, first)
-    await world.sweep()
+    await world.make_pass()
 
     late = [await ask(world, "late"), await ask(world, "later", "vision")]
     assert await states(world, second, *late) == [ACCEPTED] * 3
-    await world.sweep()
+    await world.make_pass()
     assert await states(world, second, *late) == [QUEUED, ACCEPTED, ACCEPTED]
 
 
@@ -100,7 +100,7 @@ async def test_a_line_that_is_shorter_than_the_free_slots_keeps_no_door_shut(wor
     first, *rest = [await ask(world, f"n{number}") for number in range(4)]
     await end(world, first)
     await end(world, rest[0])
-    await world.sweep()
+    await world.make_pass()
 
     late = await ask(world, "late")
 
@@ -112,10 +112,10 @@ async def test_what_a_line_waits_for_is_written_once(world: World) -> None:
     world.policy(max_active_jobs=1)
     await ask(world, "first")
     claimed = await ask(world, "claimed", "vision")
-    await world.sweep()
+    await world.make_pass()
     before = await world.ledger.get(claimed.id)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert await world.ledger.get(claimed.id) == before
 
@@ -127,7 +127,7 @@ async def test_a_record_that_cannot_be_read_keeps_no_slot_from_the_others(world:
     spoil(world, f"n|{damaged.id}", Packed0="no record")
     await end(world, first)
 
-    await world.sweep()
-    await world.sweep()
+    await world.make_pass()
+    await world.make_pass()
 
     assert await states(world, behind) == [QUEUED]

@@ -64,7 +64,7 @@ class Play:
         elif kind == "restart":
             world.use(memo=Memo())
         elif kind == "pass":
-            await world.sweep()
+            await world.make_pass()
         else:
             await self._fail(kind)
 
@@ -84,12 +84,12 @@ class Play:
         world = self.world
         if kind == "cluster fails":
             world.engine.fail = [Transient("no answer")] * 3
-            await world.sweep()
+            await world.make_pass()
             world.engine.fail = []
             return
         teams = world.ports.teams
         world.use(teams=Unwritable(teams))
-        await world.sweep()
+        await world.make_pass()
         world.use(teams=teams)
 
     def _at_work(self) -> list[Job]:
@@ -120,7 +120,7 @@ class Play:
             for job in self._at_work():
                 if job.target is not None and job.target.name in self.world.engine.jobs:
                     self.world.engine.set_state(job.target.name, JobState.SUCCEEDED)
-            await self.world.sweep()
+            await self.world.make_pass()
             await self.check()
             if all(job.state.terminal for job in self.world.ledger.jobs):
                 return

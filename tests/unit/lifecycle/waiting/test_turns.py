@@ -180,7 +180,7 @@ async def test_teams_take_turns_by_their_weights_where_all_together_reach_the_li
         await world.message(document, f"m{number}")
     world.policy(paused=False)
 
-    await world.sweep()
+    await world.make_pass()
 
     at_work = [job.team for job in world.ledger.jobs if job.state is JobState.QUEUED]
     assert sorted(at_work) == ["a", "b", "b", "b"]

@@ -39,7 +39,7 @@ async def shown(world: World, job: Job) -> dict[str, Any]:
 async def test_a_job_says_what_it_waits_for_and_since_when(world: World) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, PARTITION_DOWN)
-    await world.sweep()
+    await world.make_pass()
 
     at = world.now.isoformat().replace("+00:00", "Z")
     assert await shown(world, job) == {"word": "PartitionDown", "text": "its partition is down", "since": at}
@@ -49,12 +49,12 @@ async def test_a_job_says_what_it_waits_for_and_since_when(world: World) -> None
 async def test_a_wait_is_written_once_and_again_only_when_it_is_another(world: World) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, PARTITION_DOWN)
-    changed = [(await world.sweep()).changed for _ in range(4)]
+    changed = [(await world.make_pass()).changed for _ in range(4)]
     since = (await world.job(job.id)).waiting
     wait_for(world, Why("JobHeldAdmin", "held"))
-    changed += [(await world.sweep()).changed for _ in range(3)]
+    changed += [(await world.make_pass()).changed for _ in range(3)]
     wait_for(world, None)
-    changed += [(await world.sweep()).changed for _ in range(3)]
+    changed += [(await world.make_pass()).changed for _ in range(3)]
 
     assert changed == [1, 0, 0, 0, 1, 0, 0, 1, 0, 0]
     assert since is not None
@@ -68,7 +68,7 @@ async def test_a_wait_for_a_quota_is_logged_once_for_the_alert(
     job = (await world.message(JOB)).job
     for text in ("0 cores", "0 cores of 4"):
         wait_for(world, Why("Quota", text, lacks_capacity=True))
-        await world.sweep()
+        await world.make_pass()
 
     lines = [line for line in caplog.records if vars(line).get("action") == "saturated"]
     assert [vars(line)["job"] for line in lines] == [job.id]
@@ -78,10 +78,10 @@ async def test_a_wait_for_a_quota_is_logged_once_for_the_alert(
 async def test_since_stays_while_only_the_sentence_changes(world: World) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, Why("TooManyNodes", "at most 2"))
-    await world.sweep()
+    await world.make_pass()
     first = (await world.job(job.id)).waiting
     wait_for(world, Why("TooManyNodes", "at most 1"))
-    await world.sweep()
+    await world.make_pass()
 
     second = (await world.job(job.id)).waiting
     assert first is not None
@@ -91,19 +91,19 @@ async def test_since_stays_while_only_the_sentence_changes(world: World) -> None
 async def test_a_wait_that_passes_is_recorded_only_when_it_lasts(world: World) -> None:
     await world.message(JOB)
     wait_for(world, BUSY)
-    assert [(await world.sweep(20)).changed for _ in range(5)] == [0, 0, 1, 0, 0]
+    assert [(await world.make_pass(20)).changed for _ in range(5)] == [0, 0, 1, 0, 0]
 
 
 async def test_a_job_that_is_put_back_says_so_and_nothing_that_passes(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     wait_for(world, BUSY)
-    await world.sweep()
+    await world.make_pass()
     back = await world.job(job.id)
     assert (back.state, back.waiting, back.message) == (JobState.QUEUED, None, PUT_BACK)
 
-    await world.sweep(61)
+    await world.make_pass(61)
     assert (await shown(world, job))["word"] == "Resources"
 
 
@@ -111,9 +111,9 @@ async def test_a_job_that_is_put_back_says_so_and_nothing_that_passes(world: Wor
 async def test_a_job_that_goes_on_waits_for_nothing(world: World, state: JobState) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, PARTITION_DOWN)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], state)
-    await world.sweep()
+    await world.make_pass()
 
     after = await world.job(job.id)
     assert (after.state, after.waiting) == (state, None)
@@ -123,7 +123,7 @@ async def test_a_job_that_goes_on_waits_for_nothing(world: World, state: JobStat
 async def test_a_wait_that_an_older_version_left_on_a_running_job_is_cleared_once(world: World) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, PARTITION_DOWN)
-    await world.sweep()
+    await world.make_pass()
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     waits = Waiting(word="PartitionDown", text="its partition is down", since=world.now)
     stored = await world.ledger.get(job.id)
@@ -131,7 +131,7 @@ async def test_a_wait_that_an_older_version_left_on_a_running_job_is_cleared_onc
     older = stored.job.move(JobState.RUNNING, now=world.now, token="older", waiting=waits)
     await world.ledger.commit([Change(stored, older)])
 
-    assert [(await world.sweep()).changed for _ in range(2)] == [1, 0]
+    assert [(await world.make_pass()).changed for _ in range(2)] == [1, 0]
     assert (await world.job(job.id)).waiting is None
 
 
@@ -151,17 +151,17 @@ async def test_status_says_what_a_drop_waits_for_until_it_runs(world: World) -> 
     job = await drop_folder(world)
     wait_for(world, PARTITION_DOWN)
     since = (await world.job(job.id)).stage.at.isoformat().replace("+00:00", "Z")
-    await world.sweep()
+    await world.make_pass()
     assert status_line_of(world, job) == f"queued {since} {job.id}: its partition is down\n"
     written = len(world.drops.written)
-    await world.sweep()
+    await world.make_pass()
     assert len(world.drops.written) == written
 
     wait_for(world, None)
-    await world.sweep()
+    await world.make_pass()
     assert status_line_of(world, job) == f"queued {since} {job.id}\n"
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     assert status_line_of(world, job).endswith(f" {job.id}\n")
 
 
@@ -169,14 +169,14 @@ async def test_what_a_cluster_quotes_is_printable_and_bounded_and_holds_no_signa
     job = (await world.message(JOB)).job
     address = "https://acct.blob.core.windows.net/c/b?sv=2020-01-01&sig=c2VjcmV0LXNpZ25hdHVyZQ%3D%3D"
     wait_for(world, Why("x\x1b[0m" * 50, f"no\x07{address} " + "a" * 900))
-    await world.sweep()
+    await world.make_pass()
 
     reports = await shown(world, job)
     assert "c2VjcmV0" not in json.dumps(reports)
     assert reports["word"].isprintable()
     assert reports["text"].isprintable()
     assert len(reports["word"]) <= 60 < len(reports["text"]) <= 240
-    assert [(await world.sweep()).changed for _ in range(2)] == [0, 0]
+    assert [(await world.make_pass()).changed for _ in range(2)] == [0, 0]
 
 
 # What is known at the door
@@ -204,7 +204,7 @@ async def test_a_job_that_can_never_start_is_accepted_with_a_warning_that_stays(
     assert f"warning: {NEVER}: the job asks for 2 nodes" in accepted.notes
     assert accepted.job.waiting is not None
     assert accepted.job.waiting.word == "TooManyNodes"
-    assert [(await world.sweep()).changed for _ in range(2)] == [0, 0]
+    assert [(await world.make_pass()).changed for _ in range(2)] == [0, 0]
     assert (await shown(world, accepted.job))["word"] == "TooManyNodes"
 
 
@@ -213,7 +213,7 @@ async def test_the_clusters_own_name_of_an_attempt_is_shown_and_goes_with_the_at
     assert whole(job)["engine"]["id"] == "17"
     world.policy(receipts=True)
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.USER)
-    await world.sweep()
+    await world.make_pass()
     assert world.receipt(job)["engine"]["id"] == "17"
 
 
@@ -221,10 +221,10 @@ async def test_the_clusters_own_name_is_that_of_the_last_submission(world: World
     job = (await _at_the_door(world)).job
     backup = dict(world.engine.jobs)
     world.engine.jobs.clear()
-    await world.sweep()  # a miss
+    await world.make_pass()  # a miss
     world.engine.jobs.update(backup)
     world.engine.set_state(world.engine.started[0], JobState.QUEUED, why=TOO_LARGE, handle="18")
-    assert [(await world.sweep()).changed for _ in range(3)] == [1, 0, 0]
+    assert [(await world.make_pass()).changed for _ in range(3)] == [1, 0, 0]
     assert whole(await world.job(job.id))["engine"]["id"] == "18"
 
 
@@ -256,17 +256,17 @@ async def test_a_submission_that_failed_says_what_it_waits_for(
     assert first is not None
     assert first.word == word
     world.engine.fail = [error]
-    await world.sweep(700)
+    await world.make_pass(700)
     assert (await world.job(job.id)).waiting.since == first.since  # type: ignore[union-attr]
 
-    await world.sweep(1300)
+    await world.make_pass(1300)
     assert (await world.job(job.id)).waiting is None
 
 
 async def test_an_attempt_that_comes_later_says_when(world: World) -> None:
     job = (await world.message({**JOB, "retry": {"infrastructure": 1}})).job
     world.engine.set_state(world.engine.started[0], JobState.FAILED, reason=Reason.INFRASTRUCTURE)
-    await world.sweep()
+    await world.make_pass()
     waits = await shown(world, job)
     assert (waits["word"], waits["text"][:13]) == ("NewAttempt", "attempt 2 is ")
     assert waits["text"].endswith(": attempt 1 failed: infrastructure")
@@ -286,13 +286,13 @@ async def test_a_cluster_that_is_not_configured_any_more_is_named(world: World) 
 async def test_each_job_of_a_cluster_that_does_not_answer_says_since_when_at_no_write(world: World) -> None:
     jobs = [(await world.message(JOB, f"m{n}")).job for n in range(3)]
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.down = True
     before = [await world.job(job.id) for job in jobs]
-    await world.sweep()
+    await world.make_pass()
     since = world.now.isoformat().replace("+00:00", "Z")
     for _ in range(5):
-        await world.sweep()
+        await world.make_pass()
 
     assert [await world.job(job.id) for job in jobs] == before
     for job in jobs:
@@ -302,8 +302,8 @@ async def test_each_job_of_a_cluster_that_does_not_answer_says_since_when_at_no_
         assert waits["since"] == since
 
     world.engine.down = False
-    await world.sweep(60)
-    await world.sweep(60)
+    await world.make_pass(60)
+    await world.make_pass(60)
     world.pass_time(11)
     assert await shown(world, jobs[0]) == {}
 
@@ -311,7 +311,7 @@ async def test_each_job_of_a_cluster_that_does_not_answer_says_since_when_at_no_
 async def test_a_cluster_that_is_not_asked_any_more_is_not_silent_for_ever(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.down = True
-    await world.sweep()
+    await world.make_pass()
     assert (await shown(world, job))["word"] == "ClusterSilent"
     world.pass_time(600)
     assert await shown(world, job) == {}
@@ -320,7 +320,7 @@ async def test_a_cluster_that_is_not_asked_any_more_is_not_silent_for_ever(world
 async def test_of_jobs_that_have_ended_nothing_is_asked(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.use(ledger=None)
     ended = job.model_copy(update={"state": JobState.SUCCEEDED})
     assert await as_they_stand(world.ports, [ended]) == (ended,)

@@ -31,10 +31,10 @@ async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what
     never, down = (await world.message(JOB, "1")).job, (await world.message(JOB, "2")).job
     for name, why in zip(world.engine.started, (too_large, PARTITION_DOWN), strict=True):
         world.engine.set_state(name, JobState.QUEUED, why=why)
-    await world.sweep()
+    await world.make_pass()
     first = await shown(world, never)
     world.engine.down = True
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(11)
 
     silent = "the cluster dev cannot be queried: no answer"
@@ -51,7 +51,7 @@ async def test_a_silent_cluster_does_not_hide_a_pause_nor_what_our_own_limits_sa
     await world.message(JOB, "first")
     crowded = (await world.message(JOB, "second")).job
     world.engine.down = True
-    await world.sweep()
+    await world.make_pass()
     await pause(world.ports, "ann", "")
     world.pass_time(11)
 
@@ -108,14 +108,14 @@ async def test_a_queued_job_that_is_to_be_cancelled_waits_for_its_end_and_for_no
 ) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, why)
-    await world.sweep(61)
+    await world.make_pass(61)
     world.engine.down = True
     reports = whole((await cancel(world.ports, job.id)).job)["waiting"]
     world.engine.down = False
     assert reports["word"] == "Cancelling"
 
     world.engine.cancel = AsyncMock()  # type: ignore[method-assign]  # it takes its time
-    assert [(await world.sweep(61)).changed for _ in range(3)] == [0, 0, 0]
+    assert [(await world.make_pass(61)).changed for _ in range(3)] == [0, 0, 0]
     assert await shown(world, job) == reports
 
 
@@ -124,7 +124,7 @@ async def test_a_job_that_is_to_be_cancelled_while_it_is_submitted_says_so(world
     job = (await world.message(JOB)).job
     assert whole((await cancel(world.ports, job.id)).job)["waiting"]["word"] == "Cancelling"
     world.engine.down = True
-    await world.sweep(700)
+    await world.make_pass(700)
     waits = (await world.job(job.id)).waiting
     assert waits is not None
     assert waits.text.endswith("the call is repeated with the same name, and the job is cancelled then")
@@ -133,7 +133,7 @@ async def test_a_job_that_is_to_be_cancelled_while_it_is_submitted_says_so(world
 async def test_a_running_job_that_is_to_be_cancelled_waits_for_nothing(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     world.engine.down = True
     assert (await cancel(world.ports, job.id)).job.waiting is None
 
@@ -148,10 +148,10 @@ async def test_the_receipt_of_a_drop_has_its_state_what_it_waits_for_and_the_clu
     assert (world.receipt(job)["state"], "waiting" in world.receipt(job)) == ("queued", False)
     name = world.engine.started[0]
     world.engine.set_state(name, JobState.QUEUED, why=PARTITION_DOWN)
-    await world.sweep()
+    await world.make_pass()
     assert world.receipt(job)["waiting"]["word"] == "PartitionDown"
     world.engine.set_state(name, JobState.RUNNING, handle="17")
-    await world.sweep()
+    await world.make_pass()
     reports = world.receipt(job)
     assert (reports["state"], reports["engine"]["id"], "waiting" in reports) == ("running", "17", False)
     assert reports["accepted"]
@@ -162,7 +162,7 @@ async def test_a_receipt_is_written_only_when_its_line_changes(world: World) -> 
     written = len(world.drops.written)
     wait_for(world, PARTITION_DOWN)
     for _ in range(4):
-        await world.sweep()
+        await world.make_pass()
     assert [name.rpartition("/")[2] for name, _ in world.drops.written[written:]] == [
         "receipt.json",
         "STATUS",
@@ -173,7 +173,7 @@ async def test_what_a_cancel_changes_is_in_receipt_and_status_after_the_next_swe
     job = await drop_folder(world)
     world.engine.cancel = AsyncMock()  # type: ignore[method-assign]
     await cancel(world.ports, job.id)
-    await world.sweep()
+    await world.make_pass()
     assert world.receipt(job)["waiting"]["word"] == "Cancelling"
     assert "it was cancelled" in status_line_of(world, job)
 

@@ -47,7 +47,7 @@ def _until(
     world: World, job: Job, kind: WaitKind, *states: JobState, planned: timedelta | None = None
 ) -> Begun:
     async def is_over() -> bool:
-        await world.sweep(0)
+        await world.make_pass(0)
         return (await world.job(job.id)).state in (states or (JobState.QUEUED,))
 
     return Begun(is_over, world.ports.policy.longest(kind) if planned is None else planned + SKEW)
@@ -97,10 +97,10 @@ async def _for_a_seat(world: World) -> Begun:
     await message_arrived(world.ports, json.dumps(document | {"sweep": {"n": [1, 2]}}).encode(), "m1")
 
     async def is_over() -> bool:
-        await world.sweep(0)
+        await world.make_pass(0)
         for name in world.engine.started[:1]:
             world.engine.set_state(name, JobState.SUCCEEDED)
-        await world.sweep(0)
+        await world.make_pass(0)
         return len(world.engine.started) == 2
 
     return Begun(is_over, world.ports.policy.longest(WaitKind.ROOM))
@@ -110,7 +110,7 @@ async def _for_the_next_attempt(world: World) -> Begun:
     job = await _ask(world, retry={"infrastructure": 1})
     lost = {"reason": Reason.INFRASTRUCTURE}
     world.engine.set_state(world.engine.started[0], JobState.FAILED, **lost)
-    await world.sweep(0)
+    await world.make_pass(0)
     assert (await world.job(job.id)).wait is WaitKind.ATTEMPT
     return _until(world, job, WaitKind.ATTEMPT)
 
@@ -133,7 +133,7 @@ async def _for_a_lost_submission(world: World) -> Begun:
 async def _for_evidence(world: World) -> Begun:
     job = await _ask(world)
     world.engine.jobs.clear()
-    await world.sweep(0)
+    await world.make_pass(0)
     assert (await world.job(job.id)).misses == 1
     return _until(world, job, WaitKind.EVIDENCE, JobState.LOST)
 
@@ -143,7 +143,7 @@ def _delivered(world: World, kind: WaitKind) -> Begun:
     world.policy(deliver_deadline=20)
 
     async def is_over() -> bool:
-        await world.sweep(0)
+        await world.make_pass(0)
         return bool(world.webhooks.posts) and not await _undelivered(world)
 
     return Begun(is_over, world.ports.policy.longest(kind))
@@ -155,11 +155,11 @@ async def _undelivered(world: World) -> list[Any]:
     return [one for n in every for one in await world.outbox.undelivered(n, world.now + far, far)]
 
 
-async def _for_the_sweep_that_delivers(world: World) -> Begun:
+async def _for_the_sweeper_that_delivers(world: World) -> Begun:
     world.policy(deliver_deadline=0)
     await _ask(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep(0)
+    await world.make_pass(0)
     assert world.webhooks.posts == []
     return _delivered(world, WaitKind.EVENT)
 
@@ -168,7 +168,7 @@ async def _for_the_next_try(world: World) -> Begun:
     world.webhooks.answers = [Posted("retry", 503, "5xx", None, 1), Posted("delivered", 204, "2xx", None, 1)]
     await _ask(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep(0)
+    await world.make_pass(0)
     assert len(world.webhooks.posts) == 1
     return _delivered(world, WaitKind.TRY)
 
@@ -237,7 +237,7 @@ SCENARIOS: dict[Scenario, WaitKind] = {
     _for_an_operator: WaitKind.SUBMISSION,
     _for_a_lost_submission: WaitKind.SUBMISSION,
     _for_evidence: WaitKind.EVIDENCE,
-    _for_the_sweep_that_delivers: WaitKind.EVENT,
+    _for_the_sweeper_that_delivers: WaitKind.EVENT,
     _for_the_next_try: WaitKind.TRY,
     _for_another_look: WaitKind.IDLE_CHECK,
     _after_a_warning: WaitKind.WARNING,

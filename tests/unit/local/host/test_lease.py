@@ -40,7 +40,7 @@ class _Container:
 async def test_a_free_lock_is_taken_at_once_for_a_minute_and_handed_back() -> None:
     container = _Container(refusals=0)
 
-    async with hold(_as_client(container), "lock", "timer sweep", Times()) as lost:
+    async with hold(_as_client(container), "lock", "timer sweeper", Times()) as lost:
         assert container.durations == [60]
         assert not lost.is_set()
 
@@ -50,7 +50,7 @@ async def test_a_free_lock_is_taken_at_once_for_a_minute_and_handed_back() -> No
 async def test_a_lock_of_another_host_is_tried_again_after_the_time_of_its_setting() -> None:
     container = _Container(refusals=2)
 
-    async with hold(_as_client(container), "lock", "timer sweep", Times(timer_retry=0)):
+    async with hold(_as_client(container), "lock", "timer sweeper", Times(timer_retry=0)):
         assert container.durations == [60, 60, 60]
 
 

@@ -52,7 +52,7 @@ async def test_a_timer_that_is_late_runs_back_to_back(text: str) -> None:
     world = _World()
     environment = SimpleNamespace(id="host", times=Times(), invoker=world)
     trigger = {"type": "timerTrigger", "name": "timer", "direction": "in", "useMonitor": False}
-    function = Function(id="1", name="sweep", bindings=(trigger,))
+    function = Function(id="1", name="sweeper", bindings=(trigger,))
 
     timer = Timer(function, parse_schedule(text), cast(Any, environment), cast(Any, world), world.clock)
     running = asyncio.create_task(timer.run())

@@ -64,13 +64,13 @@ def shelves(world: World) -> Shelves:
 async def running(world: World, **properties: Any) -> Job:
     job = (await world.message(job_json(**properties))).job
     world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     return job
 
 
 async def ended(world: World) -> None:
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
 
 def line(**members: Any) -> bytes:

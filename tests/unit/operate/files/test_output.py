@@ -23,7 +23,7 @@ async def running(world: World, **files: bytes) -> Job:
     job = (await world.message(job_json())).job
     world.engine.output |= {name.replace("_", "."): data for name, data in files.items()}
     world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     return job
 
 
@@ -34,7 +34,7 @@ async def test_a_log_goes_on_where_it_stopped_and_ends_with_the_job(world: World
     assert (name, chunk.data, more) == ("stdout.txt", b"one\n", True)
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     _, chunk, more = await output.log(world.ports, job, None, str(chunk.next))
     assert (chunk.data, more) == (b"", False)
 
@@ -67,7 +67,7 @@ async def test_a_folder_that_is_not_there_is_a_404_and_yet_is_said_only_of_a_job
     with pytest.raises(Misuse) as before:
         await output.files(world.ports, job.id, "stdouterr", path)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     with pytest.raises(Misuse) as after:
         await output.files(world.ports, job.id, "stdouterr", path)
 
@@ -162,7 +162,7 @@ async def test_yet_is_said_only_of_a_job_that_may_still_write(world: World) -> N
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     with pytest.raises(Misuse, match=r"there is no stdouterr/model\.bin$") as late:
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
@@ -195,7 +195,7 @@ async def test_the_output_directories_of_a_job_are_listed(world: World) -> None:
 async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: World) -> None:
     job = await running(world, stdout_txt=b"out")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     world.pass_time(31 * 86_400)
     assert (await archive(world.ports)).jobs == 1
 
@@ -213,7 +213,7 @@ async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: W
 async def test_the_receipt_is_the_one_in_the_container_of_receipts(world: World) -> None:
     job = await running(world)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     (name,) = [name for name in world.drops.receipt_files if name.endswith("receipt.json")]
 
     assert await receipt_of(world.ports, job.id) == world.drops.receipt_files[name]
@@ -244,7 +244,7 @@ async def test_only_of_a_job_that_may_still_write_is_it_said_that_something_is_n
     assert (await output.log(world.ports, job.id, None, "0"))[1].data == b""
 
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
 
     with pytest.raises(Misuse) as no_file:
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
@@ -260,7 +260,7 @@ async def test_a_path_is_whole_once_the_cluster_has_named_it(world: World) -> No
     observation = world.engine.jobs[world.engine.started[-1]]
     named = observation._replace(state=JobState.SUCCEEDED, segment="s/jobs/n/1")
     world.engine.jobs[world.engine.started[-1]] = named
-    await world.sweep()
+    await world.make_pass()
 
     (one,) = await output.outputs(world.ports, job.id)
     assert one["path"] == "$AZ_BATCHAI_MOUNT_ROOT/logs/s/jobs/n/1/stdouterr"

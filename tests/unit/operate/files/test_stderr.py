@@ -15,7 +15,7 @@ async def failed(world: World, **files: bytes) -> Job:
     job = (await world.message(job_json(secrets=[{"name": "TOKEN", "value": "canary-4711"}]))).job
     world.engine.output |= {name.replace("_", "."): data for name, data in files.items()}
     world.engine.set_state(world.engine.started[-1], JobState.FAILED, exit_code=1)
-    await world.sweep()
+    await world.make_pass()
     return job
 
 

@@ -25,7 +25,7 @@ async def job(world: World) -> Job:
         "models/empty": b"",
     }
     world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
     return started
 
 

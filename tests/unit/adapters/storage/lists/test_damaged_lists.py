@@ -55,7 +55,7 @@ async def test_a_row_that_cannot_be_read_is_named_and_its_job_listed_by_its_reco
     assert [name for name in world.ledger.store.troubles.reasons("row") if ids[1] in name]
 
     world.engine.set_state(world.engine.started[1], RUNNING)
-    await world.sweep()
+    await world.make_pass()
     assert listed.shown_of(row_of(world, ids[1])) == brief(await world.job(ids[1]))
 
 
@@ -66,7 +66,7 @@ async def test_pages_have_each_job_once_though_all_end_between_them(world: World
     result = [job.id for job in page.jobs]
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
-    await world.sweep()
+    await world.make_pass()
     while page.next is not None:
         page = await world.ledger.find(Query(), limit=limit, after=page.next)
         assert all(job.state is JobState.SUCCEEDED for job in page.jobs)

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from shared import __version__
 from shared.answers.mark import MARK, MARKED
-from shared.setting_table.functions_off import DROP, NEEDED, SWEEP, functions_off
+from shared.setting_table.functions_off import DROP, NEEDED, SWEEPER, functions_off
 from slipway.client.deployment import PROFILE
 from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
 from slipway.commands.doctor.app import check, clock
@@ -21,7 +21,7 @@ from slipway.commands.doctor.findings import Finding, Options
 from tests.doubles.server import Answer, answering, as_slipway
 
 HEALTH: dict[str, Any] = {
-    **{"status": "ok", "storage": "ok", "engine": "ok", "sweep": "ok", "settings": "ok"},
+    **{"status": "ok", "storage": "ok", "engine": "ok", "sweeper": "ok", "settings": "ok"},
     **{"paused": False, "unreadable": 0, "parked": 0, "off": []},
 }
 CLUSTER = {"name": "dev", "state": "steady", "nodes": 1, "errors": []}
@@ -50,8 +50,8 @@ def app(
         if request.path == "/api/health":
             assert "x-functions-key" not in request.headers, "it needs none"
             body = {**HEALTH, **(health or {})}
-            body["sweep"] = "off" if SWEEP in body["off"] else body["sweep"]
-            bad = {body[name] for name in ("storage", "engine", "sweep")} != {"ok"}
+            body["sweeper"] = "off" if SWEEPER in body["off"] else body["sweeper"]
+            bad = {body[name] for name in ("storage", "engine", "sweeper")} != {"ok"}
             bad = bad or not set(NEEDED).isdisjoint(body["off"])
             date = formatdate(datetime.now(UTC).timestamp() - ahead, usegmt=True)
             return web.json_response(body, status=503 if bad else 200, headers={"Date": date})
@@ -86,10 +86,10 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
     [
         ({"storage": "does not answer"}, "fail", "storage account does not answer"),
         ({"storage": "refuses writes"}, "fail", "answers reads and refuses writes"),
-        ({"off": ["sweep"]}, "fail", "its host does not run sweep, so jobs"),
+        ({"off": ["sweeper"]}, "fail", "its host does not run sweeper, so jobs"),
         ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
         ({"engine": "misconfigured"}, "fail", "refuses its settings"),
-        ({"sweep": "fails"}, "fail", "last sweep failed"),
+        ({"sweeper": "fails"}, "fail", "last pass over the jobs failed"),
         ({"settings": "wrong"}, "warn", "refuses its settings"),
         ({"paused": True}, "warn", "submissions are paused"),
         ({"unreadable": 2}, "warn", "2 rows that cannot be read"),

@@ -97,13 +97,19 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
             "package",
             {
                 f"{deployed.SITE}/functions": {
-                    "value": [deployed.function(name, disabled=name == "sweep") for name in resources.NEEDED]
+                    "value": [
+                        deployed.function(name, disabled=name == "sweeper") for name in resources.NEEDED
+                    ]
                 }
             },
-            "runs no sweep: disabled",
+            "runs no sweeper: disabled",
         ),
         ("package", settings(SLIPWAY_BLOB_SOURCE="LogsAndContainerScan"), "Flex Consumption does not scan"),
-        ("package", settings(**{"AzureWebJobs.sweep.Disabled": "1"}), "AzureWebJobs.sweep.Disabled disables"),
+        (
+            "package",
+            settings(**{"AzureWebJobs.sweeper.Disabled": "1"}),
+            "AzureWebJobs.sweeper.Disabled disables",
+        ),
         (
             "package",
             {f"{deployed.HOST}/host/status": {"state": "Error", "errors": ["no\nway"]}},
@@ -134,7 +140,11 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
         ("pool", nodes(scaleSettings=NO_FORMULA), "does not scale by the tasks that wait"),
         ("pool", nodes(autoScaleRun=WRONG), "AutoScalingFormulaEvaluationError"),
         ("pool", nodes(resizeOperationStatus=NO_CORES), "nodes do not come: AccountCoreQuotaReached"),
-        ("telemetry", {deployed.QUERY: {"tables": [{"rows": [[0]]}]}}, "appi-1 does not show a run of sweep"),
+        (
+            "telemetry",
+            {deployed.QUERY: {"tables": [{"rows": [[0]]}]}},
+            "appi-1 does not show a run of sweeper",
+        ),
     ],
 )
 async def test_what_is_wrong_fails_with_its_remedy(

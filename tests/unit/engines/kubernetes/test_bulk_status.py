@@ -1,4 +1,4 @@
-"""How many requests a sweep of many attempts takes, and what it makes of the rows."""
+"""How many requests a pass of many attempts takes, and what it makes of the rows."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def kinds(running: Server) -> Counter[str]:
     return Counter(re.sub(r"/[^/]+-1$", "/NAME", call) for call in running.calls)
 
 
-@pytest.mark.parametrize("sweeps", [1, 2])
-async def test_ten_thousand_active_jobs_take_at_most_25_calls_in_a_new_process_as_well(sweeps: int) -> None:
+@pytest.mark.parametrize("passes", [1, 2])
+async def test_ten_thousand_active_jobs_take_at_most_25_calls_in_a_new_process_as_well(passes: int) -> None:
     many = Many(10_000)
     async with server(many.answer) as running:
         engine = KubernetesEngine({"gpu": CLUSTER}, {"gpu": running.client()})
-        for _ in range(sweeps):
+        for _ in range(passes):
             running.requests.clear()
             status = await engine.status("gpu", many.targets)
         await engine.close()
@@ -87,7 +87,7 @@ async def test_ten_thousand_active_jobs_take_at_most_25_calls_in_a_new_process_a
     assert {one.state for one in status.values()} == {JobState.RUNNING}
     assert len(running.requests) <= 25, kinds(running)
     forms = {one.query.get("includeObject") for one in running.requests if one.path == _JOBS}
-    assert forms == {"Metadata" if sweeps == 1 else "None"}
+    assert forms == {"Metadata" if passes == 1 else "None"}
 
 
 async def test_only_what_changed_is_read_as_an_object() -> None:

@@ -1,4 +1,4 @@
-"""Two timers: the sweep over everything that has not ended, and the inventory of the drop container."""
+"""Two timers: the sweeper, for all that has not ended, and the inventory of the drop container."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import logging
 
 import azure.functions as func
 
-from functions.bindings import INVENTORY, SWEEP
+from functions.bindings import INVENTORY, SWEEPER
 from functions.process import ports
 
 log = logging.getLogger(__name__)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
-@blueprint.function_name("sweep")
-@blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
-async def sweep(timer: func.TimerRequest) -> None:
+@blueprint.function_name("sweeper")
+@blueprint.timer_trigger("timer", schedule=SWEEPER, run_on_startup=False)
+async def sweeper(timer: func.TimerRequest) -> None:
     """Compare every active job with its engine's report, count the nodes."""
     from shared.lifecycle.clusters.count_nodes import count_nodes
-    from shared.lifecycle.sweep import sweep as sweep_all
+    from shared.lifecycle.sweeper import make_pass
 
-    swept, _ = await asyncio.gather(sweep_all(ports()), count_nodes(ports()))
-    if swept.changed or swept.dispatched or swept.delivered or swept.unreachable:
-        log.info("swept: %s", swept)
+    counts, _ = await asyncio.gather(make_pass(ports()), count_nodes(ports()))
+    if counts.changed or counts.dispatched or counts.delivered or counts.unreachable:
+        log.info("sweeper: %s", counts)
 
 
 @blueprint.function_name("inventory")

@@ -24,7 +24,7 @@ from shared.engines.kubernetes.wire.table import Row
 #: How many attempts' tokens are remembered; and how many new attempts are read one by one, before a list of
 #: full objects is read instead.
 _REMEMBERED, _FEW = 50_000, 10
-#: The number of attempts that a sweep reads only to explain their wait in detail.
+#: The number of attempts that a pass reads only to explain their wait in detail.
 _CURIOUS = 3
 #: Seconds after which the explanation of a wait is renewed.
 _EXPLAINED = 120.0
@@ -50,7 +50,7 @@ class _Memory:
 
 @dataclass(frozen=True)
 class _Lists:
-    """The lists of one sweep, by the names of Jobs."""
+    """The lists of one pass, by the names of Jobs."""
 
     jobs: Mapping[str, Row]
     pods: Mapping[str, Row]
@@ -58,7 +58,7 @@ class _Lists:
     workloads: Mapping[str, Mapping[str, Any]]
 
 
-class Sweep:
+class BulkStatus:
     """Status in bulk. `clock` gives Unix time."""
 
     def __init__(

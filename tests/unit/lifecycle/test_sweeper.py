@@ -1,4 +1,4 @@
-"""What a sweep makes of an engine's word: when it is believed, when it is too old, and what it costs."""
+"""What a pass makes of an engine's word: when it is believed, when it is too old, and what it costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shared.core.ledger.entries import Pause
 from shared.core.notify.receivers import Disabled
 from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import Troubles
-from shared.lifecycle.sweep import Swept, sweep
+from shared.lifecycle.sweeper import PassCounts, make_pass
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryDrops, MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
@@ -52,7 +52,7 @@ async def test_a_job_is_lost_once_it_was_missed_often_enough_and_for_long_enough
 
     results = []
     for _ in range(lost_at):
-        await world.sweep(every)
+        await world.make_pass(every)
         results.append((await world.job(job.id)).state)
 
     assert results == [JobState.QUEUED] * (lost_at - 1) + [JobState.LOST]
@@ -63,7 +63,7 @@ async def test_a_lost_job_says_what_was_not_known_and_since_when(world: World) -
     job = (await world.message(JOB)).job
     world.engine.jobs.clear()
 
-    await world.sweep(60)
+    await world.make_pass(60)
 
     after, name = await world.job(job.id), world.engine.started[0]
     since = world.now.isoformat()
@@ -75,12 +75,12 @@ async def test_evidence_from_a_clock_that_went_back_begins_anew(world: World) ->
     world.policy(lost_after_misses=1, lost_after=300)
     job = (await world.message(JOB)).job
     world.engine.jobs.clear()
-    await world.sweep(60)
+    await world.make_pass(60)
     world.pass_time(-2 * 3600)
 
-    await world.sweep(60)
+    await world.make_pass(60)
     assert (await world.job(job.id)).missed_at == world.now
-    await world.sweep(300)
+    await world.make_pass(300)
 
     assert (await world.job(job.id)).state is JobState.LOST
 
@@ -89,7 +89,7 @@ async def test_the_first_miss_counts_at_once(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.jobs.clear()
 
-    await world.sweep(1)
+    await world.make_pass(1)
 
     assert (await world.job(job.id)).misses == 1
 
@@ -100,7 +100,7 @@ async def test_a_cluster_that_does_not_answer_is_no_defect_and_no_miss(
     job = (await world.message(JOB)).job
     world.engine.down = True
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(job.id)).misses == 0
     assert [line.getMessage() for line in caplog.records if line.levelname == "ERROR"] == []
@@ -111,14 +111,14 @@ async def test_a_job_that_is_seen_again_begins_its_evidence_anew(world: World) -
     (name,) = world.engine.started
     lost_job = world.engine.jobs.pop(name)
     for _ in range(2):
-        await world.sweep(200)
+        await world.make_pass(200)
     world.engine.jobs[name] = lost_job
-    await world.sweep(200)
+    await world.make_pass(200)
     assert ((await world.job(job.id)).misses, (await world.job(job.id)).missed_at) == (0, None)
 
     del world.engine.jobs[name]
     for _ in range(2):
-        await world.sweep(200)
+        await world.make_pass(200)
     assert (await world.job(job.id)).state is JobState.QUEUED
 
 
@@ -127,14 +127,14 @@ async def test_old_evidence_counts_no_more_once_the_job_moved_on(world: World) -
     job = (await world.message(JOB)).job
     (name,) = world.engine.started
     del world.engine.jobs[name]
-    await world.sweep(60)
+    await world.make_pass(60)
     assert (await world.job(job.id)).misses == 1
     world.engine.set_state(name, JobState.RUNNING)
-    await world.sweep(600)
+    await world.make_pass(600)
     assert ((await world.job(job.id)).misses, (await world.job(job.id)).missed_at) == (0, None)
 
     del world.engine.jobs[name]
-    await world.sweep(60)
+    await world.make_pass(60)
     assert (await world.job(job.id)).state is JobState.RUNNING
 
 
@@ -152,7 +152,7 @@ async def test_a_job_that_only_a_list_lacks_costs_no_write(
     await world.message(JOB)
     before = dict(world.ledger.held)
 
-    assert (await world.sweep()).changed == 0
+    assert (await world.make_pass()).changed == 0
 
     assert world.ledger.held == before
     assert [line.getMessage() for line in caplog.records if line.levelname == "ERROR"] == []
@@ -163,7 +163,7 @@ async def test_what_a_direct_look_finds_counts_like_a_list(world: World) -> None
     job = (await world.message(JOB)).job
     engine.set_state(engine.started[0], JobState.SUCCEEDED)
 
-    await world.sweep()
+    await world.make_pass()
 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
@@ -177,7 +177,7 @@ async def test_a_job_that_its_cluster_forgot_is_given_to_it_again_until_it_is_lo
     for looks in range(1, 4):
         world.engine.jobs.clear()
         world.engine.tokens.clear()
-        await world.sweep(200)
+        await world.make_pass(200)
         assert len(world.engine.started) == min(looks, 2) + 1
 
     assert set(world.engine.started) == {job.target.name if job.target else ""}
@@ -191,12 +191,12 @@ async def test_what_a_forgetful_cluster_gets_again_is_the_same_order(world: Worl
     await world.message({**JOB, "retry": {"infrastructure": 3}, "resources": {"gpus": 1}})
     (first,) = world.engine.started
     world.engine.set_state(first, JobState.FAILED, reason=Reason.PREEMPTED)
-    await world.sweep()
-    await world.sweep(3600)
+    await world.make_pass()
+    await world.make_pass(3600)
     world.engine.jobs.clear()
     world.engine.tokens.clear()
 
-    await world.sweep()
+    await world.make_pass()
 
     *_, before, again = world.engine.orders
     assert (again, again.resources) == (before, {"gpus": 1})
@@ -224,7 +224,7 @@ async def test_why_a_forgetful_cluster_did_not_take_a_job_again_is_logged_withou
     world.engine.tokens.clear()
     world.engine.fail = [None, NotFound("no such job"), error]  # of the list, the look, the submission
 
-    await world.sweep()
+    await world.make_pass()
 
     assert f"{job.id} could not be submitted again: {message}" in caplog.messages
     assert "canary" not in caplog.text
@@ -238,7 +238,7 @@ async def test_a_forgotten_job_whose_secrets_no_key_opens_any_more_says_so(
     world.engine.jobs.clear()
     world.use(seal=AesSeal([base64.b64encode(b"x" * 32).decode()]))
 
-    await world.sweep()
+    await world.make_pass()
 
     (output,) = [line for line in caplog.messages if "could not be submitted again" in line]
     assert output.startswith(f"{job.id} could not be submitted again: ")
@@ -253,7 +253,7 @@ async def test_a_forgetful_cluster_gets_no_job_again_that_is_cancelled(world: Wo
     world.engine.jobs.clear()
     world.engine.tokens.clear()
 
-    await world.sweep()
+    await world.make_pass()
 
     assert ((await world.job(job.id)).misses, len(world.engine.orders)) == (1, 1)
 
@@ -264,7 +264,7 @@ async def test_a_job_that_its_cluster_shows_again_is_not_given_to_it_again(world
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     calls = world.engine.calls
 
-    assert (await world.sweep()).changed == 1
+    assert (await world.make_pass()).changed == 1
 
     assert world.engine.calls == calls + 1
 
@@ -274,19 +274,19 @@ async def test_a_cluster_that_never_forgets_is_given_nothing_again(world: World)
     world.engine.jobs.clear()
     world.engine.tokens.clear()
 
-    await world.sweep()
+    await world.make_pass()
 
     assert len(world.engine.orders) == 1
 
 
-async def test_a_sweep_counts_what_it_submits_and_cancels(world: World) -> None:
+async def test_a_pass_counts_what_it_submits_and_cancels(world: World) -> None:
     world.engine.down = True
     for n in range(2):
         await world.message(JOB, f"m{n}")
     world.engine.down = False
 
-    assert (await world.sweep(700)).dispatched == 2
-    assert (await world.sweep()).dispatched == 0
+    assert (await world.make_pass(700)).dispatched == 2
+    assert (await world.make_pass()).dispatched == 0
 
 
 # A cluster that answers "not now" is not down
@@ -331,25 +331,25 @@ async def slow(world: World) -> _Slow:
     return engine
 
 
-async def _statuses(world: World, slow: _Slow) -> asyncio.Task[Swept]:
-    """A sweep that has its answer on the way."""
+async def _statuses(world: World, slow: _Slow) -> asyncio.Task[PassCounts]:
+    """A pass that has its answer on the way."""
     slow.queried.clear()
-    going = asyncio.create_task(sweep(world.ports))
+    going = asyncio.create_task(make_pass(world.ports))
     await slow.queried.wait()
     return going
 
 
 async def test_a_word_about_a_run_that_was_requeued_meanwhile_ends_nothing(world: World, slow: _Slow) -> None:
-    """The cluster said `failed`, put the job back into its queue, and another sweep recorded that first."""
+    """The cluster said `failed`, put the job back into its queue, and another pass recorded that first."""
     job = (await world.message(JOB)).job
     (name,) = slow.started
     slow.set_state(name, JobState.RUNNING)
-    await world.sweep()
+    await world.make_pass()
 
     slow.set_state(name, JobState.FAILED, reason=Reason.USER)
     going = await _statuses(world, slow)
     slow.set_state(name, JobState.QUEUED)
-    await world.sweep()
+    await world.make_pass()
     assert (await world.job(job.id)).state is JobState.QUEUED
     slow.comes.set()
     await going
@@ -358,12 +358,12 @@ async def test_a_word_about_a_run_that_was_requeued_meanwhile_ends_nothing(world
 
 
 async def test_a_word_about_an_attempt_says_nothing_about_the_next(world: World, slow: _Slow) -> None:
-    """The cluster said `preempted`; another sweep recorded that, and submitted the next attempt."""
+    """The cluster said `preempted`; another pass recorded that, and submitted the next attempt."""
     job = (await world.message({**JOB, "retry": {"infrastructure": 3}})).job
     slow.set_state(slow.started[0], JobState.FAILED, reason=Reason.PREEMPTED)
     going = await _statuses(world, slow)
-    await world.sweep()
-    await world.sweep(3600)
+    await world.make_pass()
+    await world.make_pass(3600)
     assert ((await world.job(job.id)).state, (await world.job(job.id)).attempt) == (JobState.QUEUED, 2)
     slow.comes.set()
     await going
@@ -371,13 +371,13 @@ async def test_a_word_about_an_attempt_says_nothing_about_the_next(world: World,
     assert ((await world.job(job.id)).state, (await world.job(job.id)).attempt) == (JobState.QUEUED, 2)
 
 
-async def test_what_was_recorded_while_a_sweep_waited_for_its_answer_is_kept(
+async def test_what_was_recorded_while_a_pass_waited_for_its_answer_is_kept(
     world: World, slow: _Slow
 ) -> None:
     job = (await world.message(JOB)).job
     slow.set_state(slow.started[0], JobState.RUNNING)
     going = await _statuses(world, slow)
-    slow.fail = [Transient("the cluster is told by the next sweep")]
+    slow.fail = [Transient("the cluster is told by the next pass")]
     await cancel(world.ports, job.id)
     slow.comes.set()
     await going
@@ -407,7 +407,7 @@ def _counted(world: World) -> _Counting:
     return table
 
 
-async def test_a_sweep_changes_records_as_their_rows_hold_them_and_reads_none(world: World) -> None:
+async def test_a_pass_changes_records_as_their_rows_hold_them_and_reads_none(world: World) -> None:
     table = _counted(world)
     for n in range(5):
         await world.message(JOB, f"m{n}")
@@ -415,7 +415,7 @@ async def test_a_sweep_changes_records_as_their_rows_hold_them_and_reads_none(wo
         world.engine.set_state(name, JobState.RUNNING)
     table.reads = 0
 
-    assert (await world.sweep()).changed == 5
+    assert (await world.make_pass()).changed == 5
 
     assert table.reads == 0
 
@@ -427,7 +427,7 @@ async def test_while_a_cluster_is_left_alone_no_record_of_its_jobs_is_read(world
         await world.message(JOB, f"m{n}")
     table.reads = 0
 
-    assert (await world.sweep(20)).dispatched == 0
+    assert (await world.make_pass(20)).dispatched == 0
 
     assert table.reads == 0
 
@@ -441,7 +441,7 @@ async def test_while_a_cluster_is_left_alone_its_cancelled_jobs_fill_no_log(
         await cancel(world.ports, job.id)
     caplog.clear()
 
-    await world.sweep(20)
+    await world.make_pass(20)
 
     assert [line.getMessage()[:30] for line in caplog.records] == ["cluster dev cannot be queried:"]
 
@@ -458,9 +458,9 @@ async def test_a_delivery_that_breaks_the_deliveries_stops_nothing_else(world: W
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.use(outbox=Broken(world.ledger.store))
 
-    swept = await world.sweep()
+    counts = await world.make_pass()
 
-    assert (swept.changed, swept.delivered) == (1, 0)
+    assert (counts.changed, counts.delivered) == (1, 0)
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
@@ -476,9 +476,9 @@ async def test_submissions_that_cannot_be_looked_for_stop_nothing_else(world: Wo
     unsure = Unsure(world.clock, table=world.ledger.table)
     world.use(ledger=unsure)
 
-    swept = await world.sweep(3600)
+    counts = await world.make_pass(3600)
 
-    assert (swept.changed, swept.dispatched) == (1, 0)
+    assert (counts.changed, counts.dispatched) == (1, 0)
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
@@ -511,7 +511,7 @@ async def test_what_a_silent_cluster_said_last_is_noted(
     await world.message(JOB)
     engine.words = words
     for _ in words:
-        await world.sweep()
+        await world.make_pass()
 
     assert world.ports.troubles.reasons("cluster") == {"memory/dev": noted}
 
@@ -523,14 +523,14 @@ async def test_that_a_cluster_is_left_alone_takes_the_place_of_none_of_its_words
     await world.message(JOB)
     engine.words = ("reset", "not asked")
     for _ in range(2):
-        await world.sweep(1)
+        await world.make_pass(1)
 
     assert world.ports.troubles.reasons("cluster") == {"memory/dev": "reset"}
     assert engine.words[0] == "not asked"
 
     elsewhere = Troubles(world.clock)  # this process has heard no word of it
     world.use(troubles=elsewhere)
-    await world.sweep(1)
+    await world.make_pass(1)
     (noted,) = elsewhere.reasons("cluster").values()
     assert noted
     assert noted != "reset"
@@ -544,7 +544,7 @@ async def test_a_change_without_another_line_writes_no_answer(world: World) -> N
     world.engine.jobs.clear()
     drops.names.clear()
 
-    await world.sweep(60)
+    await world.make_pass(60)
 
     assert [job.misses for job in world.ledger.jobs] == [1]
     assert drops.names == []

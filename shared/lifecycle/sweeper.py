@@ -1,4 +1,4 @@
-"""sweep: compare every active job with its engine's report, commit the differences, resume what stalled.
+"""sweeper: compare every active job with its engine's report, commit the differences, resume what stalled.
 
 One range query a shard, one bulk question a cluster. The range holds the records, so a change needs no other
 read.
@@ -23,7 +23,7 @@ from shared.core.ports import Ports
 from shared.core.trouble import STORED
 from shared.delivery.deliver import deliver_due
 from shared.delivery.receipt_files import put_statuses
-from shared.lifecycle.cluster_sweep import ClusterSweep, sweep_cluster
+from shared.lifecycle.cluster_pass import ClusterPass, make_cluster_pass
 from shared.lifecycle.clusters.calling import ClusterKey
 from shared.lifecycle.grants import Loaded, admitted
 from shared.lifecycle.idle.reap import reap
@@ -36,8 +36,8 @@ _ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUN
 
 
 @dataclass(frozen=True)
-class Swept:
-    """What one sweep did, in numbers for the log."""
+class PassCounts:
+    """What one pass did, in numbers for the log."""
 
     active: int
     changed: int
@@ -47,21 +47,21 @@ class Swept:
     unreachable: tuple[str, ...]
 
 
-@timed("slipway.sweep")
-async def sweep(ports: Ports) -> Swept:
+@timed("slipway.sweeper")
+async def make_pass(ports: Ports) -> PassCounts:
     """One pass over everything that has not ended. No step of it stops the next.
 
     Raises Unavailable when storage does not answer at all.
     """
     try:
-        swept = await _sweep(ports)
+        done = await _make_pass(ports)
     except Exception as error:
-        ports.troubles.report("sweep", "", quoted(error))
+        ports.troubles.report("sweeper", "", quoted(error))
         await _report(ports)
         raise
-    ports.troubles.resolve("sweep", "")
+    ports.troubles.resolve("sweeper", "")
     await _report(ports)
-    return swept
+    return done
 
 
 async def _report(ports: Ports) -> None:
@@ -91,7 +91,7 @@ async def _of_earlier(ports: Ports) -> Reported | None:
     return Reported(before.at, {kind: before.counts[kind] for kind in STORED if kind in before.counts})
 
 
-async def _sweep(ports: Ports) -> Swept:
+async def _make_pass(ports: Ports) -> PassCounts:
     now, shards = ports.clock(), range(ports.ledger.shards)
     longest = ports.policy.longest_delivery_wait
     answers = await asyncio.gather(*(ports.ledger.unfinished(shard, now, longest) for shard in shards))
@@ -102,7 +102,7 @@ async def _sweep(ports: Ports) -> Swept:
     for state in _ACTIVE:
         ports.meter.set("slipway.jobs.active", numbers[state], state=state.value)
     due = asyncio.create_task(step("deliveries", deliver_due(ports, events)))
-    observing = [asyncio.create_task(sweep_cluster(ports, *one)) for one in _by_cluster(rows).items()]
+    observing = [asyncio.create_task(make_cluster_pass(ports, *one)) for one in _by_cluster(rows).items()]
     try:
         early = await _reports(ports, observing)
         submitted = await step("submissions", _submit(ports, Loaded(rows, sweeps, _moved(early))))
@@ -113,8 +113,8 @@ async def _sweep(ports: Ports) -> Swept:
     moved, delivered = _moved(results), await due
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
-    ports.meter.set("slipway.sweep.ended", 0)
-    return Swept(
+    ports.meter.set("slipway.sweeper.ended", 0)
+    return PassCounts(
         active=len(rows),
         changed=sum(result.changed for result in results),
         dispatched=sum(result.repeated for result in results) + submitted,
@@ -124,7 +124,7 @@ async def _sweep(ports: Ports) -> Swept:
     )
 
 
-async def _reports(ports: Ports, observing: Collection[asyncio.Task[ClusterSweep]]) -> list[ClusterSweep]:
+async def _reports(ports: Ports, observing: Collection[asyncio.Task[ClusterPass]]) -> list[ClusterPass]:
     """What the clusters report that answer soon: one that hangs delays no job of another."""
     if not observing:
         return []
@@ -132,7 +132,7 @@ async def _reports(ports: Ports, observing: Collection[asyncio.Task[ClusterSweep
     return [task.result() for task in done]
 
 
-def _moved(results: Iterable[ClusterSweep]) -> set[str]:
+def _moved(results: Iterable[ClusterPass]) -> set[str]:
     """The jobs that may have changed since the rows were read."""
     return {job_id for result in results for job_id in result.moved}
 

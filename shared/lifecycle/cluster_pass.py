@@ -1,4 +1,4 @@
-"""cluster_sweep: compares the jobs of one cluster with its report, commits changes, submits and cancels."""
+"""cluster_pass: compares the jobs of one cluster with its report, commits changes, submits and cancels."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _BULK = 256
 
 
 @dataclass(frozen=True)
-class ClusterSweep:
-    """What one sweep did with the jobs of one cluster. `moved`: the jobs that may have changed by that."""
+class ClusterPass:
+    """What one pass did with the jobs of one cluster. `moved`: the jobs that may have changed by that."""
 
     cluster: str
     reached: bool
@@ -41,8 +41,8 @@ class ClusterSweep:
     cancelled: int
 
 
-async def sweep_cluster(ports: Ports, key: ClusterKey, rows: list[Active]) -> ClusterSweep:
-    """Sweep the jobs of one cluster. A cluster that hangs delays no other."""
+async def make_cluster_pass(ports: Ports, key: ClusterKey, rows: list[Active]) -> ClusterPass:
+    """Make a pass over the jobs of one cluster. A cluster that hangs delays no other."""
     with_engine = [row for row in rows if _with_engine(row)]
     answer = await ask(ports, key, with_engine) if with_engine else {}
     # The status call is the probe: while the cluster does not answer, no record is read.
@@ -56,7 +56,7 @@ async def sweep_cluster(ports: Ports, key: ClusterKey, rows: list[Active]) -> Cl
         for_each(ports, [r for r in with_engine if r.cancel and reachable], lambda row: _cancel(ports, row)),
     )
     moved = tuple(row.job_id for row in (*news, *overdue))
-    return ClusterSweep(key[1], answer is not None, moved, changed, repeated, cancelled)
+    return ClusterPass(key[1], answer is not None, moved, changed, repeated, cancelled)
 
 
 def _is_overdue(ports: Ports, row: Active) -> bool:

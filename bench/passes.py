@@ -1,4 +1,4 @@
-"""A sweep over many active jobs: calls, processor time a job, bytes; against one GET a job through the SDK.
+"""A pass over many active jobs: calls, processor time a job, bytes; against one GET a job through the SDK.
 
 The cluster is a server that answers as Batch AI does, in pages of 1,000 jobs of 1.9 KB.
 """
@@ -92,11 +92,11 @@ class _Traffic:
         return counting_send
 
 
-async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, float]:
-    """Calls, bytes and processor microseconds a job of one sweep, by a process that remembers no record.
+async def pass_over(active: int, changed: float, storage: str = "") -> dict[str, float]:
+    """Calls, bytes and processor microseconds a job of one pass, by a process that remembers no record.
 
     Over a table in memory, or, with a connection string, over the service's. `held MB`: by how much five more
-    sweeps make the process larger.
+    passes make the process larger.
     """
     world, arm, traffic = World(), _Arm(["queued"] * active), _Traffic()
     async with _engine(arm) as engine, _store(world, storage, traffic) as store:
@@ -104,26 +104,26 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
         world.use(engines=Engines(engine), ledger=ledger, outbox=TableOutbox(store))  # type: ignore[arg-type]
         other = TableLedger(store)
         await put_jobs(other, [queued_job(n) for n in range(active)])
-        await world.sweep()
+        await world.make_pass()
         for number in range(int(active * changed)):
             arm.states[number] = "running"
         arm.pages.clear()
         await engine.status("dev", [_target(0)])  # the pages are made before the clock runs
         arm.calls = arm.sent_bytes = traffic.calls = traffic.bytes = 0
-        # What plays the storage and the cluster here is large: no other sweep's collector walks over that.
+        # What plays the storage and the cluster here is large: no other pass's collector walks over that.
         gc.collect()
         gc.freeze()
         before = time.process_time()
-        swept = await world.sweep()
+        counts = await world.make_pass()
         spent = time.process_time() - before
         gc.unfreeze()
-        assert swept.changed == int(active * changed)
+        assert counts.changed == int(active * changed)
         calls, sent_bytes, mine = arm.calls, arm.sent_bytes, (traffic.calls, traffic.bytes)
         growth = psutil.Process().memory_info().rss
         for _ in range(5):
-            await world.sweep()
+            await world.make_pass()
         growth = psutil.Process().memory_info().rss - growth
-    name = f"sweep {active} {changed:.0%}{' table' if storage else ''}"
+    name = f"pass {active} {changed:.0%}{' table' if storage else ''}"
     figures = {
         f"{name} engine calls": calls,
         f"{name} CPU µs/job": spent * 1e6 / active,
@@ -140,7 +140,7 @@ async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator
         yield MemoryLedger(world.clock).store
         return
     account = Account(Connection(storage), around=traffic.count_requests)
-    yield ShardedTable(RestTable(account, f"sweep{uuid.uuid4().hex[:12]}"), 4)
+    yield ShardedTable(RestTable(account, f"pass{uuid.uuid4().hex[:12]}"), 4)
     await account.close()
 
 
