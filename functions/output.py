@@ -232,6 +232,6 @@ async def get_code(req: func.HttpRequest) -> Reply[CodeListing]:
         await seat.take(1)
         file = req.params.get("file", "")
         code, listing, place, text = await code_of(ports(), req.route_params["id"], caller(), file)
-    entries = tuple(map(CodeEntry.of, listing.entries))
+    entries = tuple(map(CodeEntry.from_member, listing.entries))
     about = {**(shown_code(code) or {}), "entries": entries, "more": listing.more, "text": text}
     return answer(CodeListing(**about, url=place.address, expires=place.expires))

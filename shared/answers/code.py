@@ -33,7 +33,7 @@ class CodeEntry(Answer):
     """Whether name or link is not UTF-8: a byte that is not is written as `\\xff`, a backslash twice."""
 
     @classmethod
-    def of(cls, entry: Entry) -> Self:
+    def from_member(cls, entry: Entry) -> Self:
         """The member, with a name and a link that are text."""
         return cls(
             name=as_text(entry.name),
