@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.intake.drops.freeze import MOST_FILES
 from tests.acceptance.commands.person import ROOT, json_of, slipway
 from tests.acceptance.door import Door, shell, unique
 
@@ -122,6 +123,22 @@ async def test_a_drop_of_a_corrected_envelope_names_the_job_that_was_rejected(
 
     (own,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
     assert (code, (await door.ended(id=own))["state"]) == (0, "succeeded"), err
+
+
+async def test_a_folder_that_is_too_large_for_a_drop_is_not_uploaded(door: Door, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "true")
+    for number in range(MOST_FILES + 1):
+        (folder / f"part-{number}.csv").touch()
+
+    code, _, err = await slipway(door, tmp_path, "drop", str(folder))
+
+    assert code == 1
+    assert re.search(r"nothing was uploaded.*SW117: the folder has 501 files with 0.0 MiB", err, re.DOTALL), (
+        err
+    )
+    assert all(way in err for way in ("slipway run", "slipway data put", "mount the container of drops"))
+    blobs = door.blobs.get_container_client("scripts").list_blobs(name_starts_with=f"{folder.name}/")
+    assert [blob.name async for blob in blobs] == []
 
 
 async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> None:
