@@ -159,7 +159,7 @@ async def _wait(api: Service, drop: Drop, runs: int, earlier: set[str], at_work:
     patience = drop.settings.seconds("SLIPWAY_SETTLE_SECONDS") + _PATIENCE
     try:
         for job in await _jobs(api, drop, at_work):
-            say(f"{job['id']} runs the same files already")
+            say(f"{job['id']} runs this job file and script already, with the folder as it was then")
             drop.add(job)
         progress, earlier = chosen_patience().clock(), earlier | at_work
         if len(drop.jobs) < runs:

@@ -54,7 +54,11 @@ async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Do
 
     assert code == 0, err
     (job,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
-    assert (again, f"{job}  {folder.name}: " in joined, "the same files already" in remark) == (0, True, True)
+    assert (
+        again,
+        f"{job}  {folder.name}: " in joined,
+        "runs this job file and script already" in remark,
+    ) == (0, True, True)
     # The first job has code of its own, which an edit does not change: the second runs beside it.
     assert (beside, job in other) == (0, False), why
     ids = {one["id"] for one in await door.jobs(name=folder.name)}
@@ -102,7 +106,7 @@ async def test_a_drop_names_the_job_of_its_own_script_beside_another_at_work(
     (at_work,) = re.findall(r"^j_[a-z2-7]{24}", other, re.MULTILINE)
     code, out, err = await slipway(door, tmp_path, "drop", "--to", f"{team}/d", str(tmp_path / "train1"))
 
-    assert (code, at_work in out, "the same files already" in err) == (0, False, False), err
+    assert (code, at_work in out, "runs this job file and script already" in err) == (0, False, False), err
     (own,) = re.findall(r"^(j_[a-z2-7]{24})  train1: ", out, re.MULTILINE)
     assert (await door.ended(id=own))["state"] == "succeeded"
     await door.call("POST", f"jobs/{at_work}/cancel")
