@@ -178,7 +178,7 @@ async def _by_folder(drops: Drops, top: str) -> Whole | None:
             page = await drops.page(at, deep=False, after=after)
             if at != top:
                 below += [blob for blob in page.blobs if not ignored(blob.name)]
-                others += _ignored(page)
+                others += _ignored(page) if len(others) < _MOST_BELOW else ()
             inner = [one for one in page.folders if not ignored(f"{one}x")]
             jobs = await each(inner, lambda one: drops.find(f"{one}{JOB_FILE}"))
             for one, job in zip(inner, jobs, strict=True):

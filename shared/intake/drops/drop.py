@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.core.each import each
-from shared.core.job import Job, JobState
+from shared.core.job import JobState
 from shared.core.ledger.entries import DropMemo
 from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports
@@ -52,6 +52,8 @@ class _Result:
     memo: DropMemo
     accepted: Accepted | None = None
     explained: str = ""
+    #: False if the next look has to say what came too late for it
+    is_done: bool = True
 
 
 async def file_arrived(ports: Ports, name: str) -> FolderResult:
@@ -110,7 +112,7 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         at_once=_AT_ONCE,
     )
     results = [one for one in ended if one is not None]
-    if len(results) == len(folder_plans.runs):
+    if len(results) == len(folder_plans.runs) and all(one.is_done for one in results):
         await _remember(ports, folder, contents_of(files.blobs).digest, [one.memo for one in results])
     return FolderResult(
         tuple(one.accepted for one in results if one.accepted is not None),
@@ -147,8 +149,7 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     if memo is not None and memo.job_id and _unchanged(memo, plan, freezer):
         stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
-            current = await _with_late(ports, memo, stored.job, freezer)
-            return _Result(current, Accepted(stored.job, created=False))
+            return await _with_late(ports, memo, Accepted(stored.job, created=False), freezer)
     async with ports.joint.few:
         candidate = await _frozen(ports, plan, freezer, door, memo)
     if candidate is None:
@@ -158,18 +159,19 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     started = job.state is not JobState.REJECTED
     etags = candidate.drop.etags if candidate.drop else plan.etags
     fresh = DropMemo(plan.path, etags, job.id, job.generation, folder=plan.folder, started=started)
-    return _Result(await _with_late(ports, fresh, job, freezer), accepted)
+    return await _with_late(ports, fresh, accepted, freezer)
 
 
-async def _with_late(ports: Ports, memo: DropMemo, job: Job, freezer: Freezer) -> DropMemo:
-    """The memo with how young its files are, once STATUS names those that its job does not have."""
+async def _with_late(ports: Ports, memo: DropMemo, accepted: Accepted, freezer: Freezer) -> _Result:
+    """The outcome, with how young the files are, once STATUS names those that the job does not have."""
+    job = accepted.job
     if not await say_late(ports, job, freezer.helpers):
-        return memo
+        return _Result(memo, accepted, is_done=False)
     if job.code is not None and not job.state.terminal:
         note_frozen(ports, memo.folder, freezer.newest)
-    if memo.newest == freezer.newest:
-        return memo
-    return replace(memo, newest=freezer.newest, content="")  # so that it is remembered
+    if memo.newest != freezer.newest:
+        memo = replace(memo, newest=freezer.newest, content="")  # so that it is remembered
+    return _Result(memo, accepted)
 
 
 async def _frozen(
