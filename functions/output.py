@@ -206,9 +206,10 @@ async def put_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
     """
     from functions.allowance import UPLOADS
     from shared.answers.code import SnapshotPlace
-    from shared.intake.code_door import store
+    from shared.intake.code_door import check_size, store
 
     data = body_of(req, remedy="send the archive, as it was packed")
+    check_size(data)  # before it waits
     async with UPLOADS.share() as seat:
         await seat.take(1)
         is_new = await store(ports(), req.route_params["sha256"], data, caller())

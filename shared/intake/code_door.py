@@ -54,15 +54,20 @@ async def place_of(ports: Ports, snapshot: Snapshot, who: Caller) -> SignedPlace
     return SignedPlace(await ports.snapshots.upload_address(blob, until), until)
 
 
+def check_size(data: bytes) -> None:
+    """Raise Misuse (413) for an archive that is too large to come through the app."""
+    if len(data) > THROUGH_APP:
+        text = f"the archive has {len(data):,} bytes, and {THROUGH_APP:,} may come through the app"
+        remedy = "send it to the address that POST /api/snapshots answers, or leave large files out"
+        raise Misuse(text, status=413, remedy=remedy)
+
+
 async def store(ports: Ports, sha256: str, data: bytes, who: Caller) -> bool:
     """Store an archive that came through the app; whether it was not there before.
 
     Raises Misuse: 413 for a large one, 422 for other bytes; and Unavailable.
     """
-    if len(data) > THROUGH_APP:
-        text = f"the archive has {len(data):,} bytes, and {THROUGH_APP:,} may come through the app"
-        remedy = "send it to the address that POST /api/snapshots answers, or leave large files out"
-        raise Misuse(text, status=413, remedy=remedy)
+    check_size(data)
     if not is_digest(sha256):
         raise Misuse("the name is not a SHA-256 digest", remedy="name 64 lowercase hexadecimal digits")
     if await off_loop(len(data), _digest_of, data) != sha256:

@@ -51,6 +51,8 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
     if receipt is not None:
         _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
+    if drop is not None:  # files that came since then are not missing from what runs again
+        drop = drop.model_copy(update={"newest": None, "late": ""})
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     if document is not spec or any(one.sealed is not None for one in job.notify):
         _check_secrets(job, who)

@@ -217,6 +217,20 @@ CHANGES = (
         "await ports.joint.run(folder, lambda: _one_look(ports, folder, door))",
         "await _one_look(ports, folder, door)",
     ),
+    Change(
+        "shared/intake/drops/late.py", "blob.modified > job.drop.newest]", "blob.modified >= job.drop.newest]"
+    ),
+    Change("shared/intake/drops/drop.py", " and all(one.is_done for one in results)", ""),
+    Change("shared/intake/drops/named_folder.py", "    if is_readable(path):", "    if True:"),
+    Change(
+        "shared/intake/drops/named_folder.py",
+        "blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]",
+        "blobs = whole.blobs",
+    ),
+    Change("shared/intake/drops/needed_files.py", "= not own and await", "= await"),
+    Change(
+        "shared/intake/code_door.py", "if await off_loop(len(data), _digest_of, data) != sha256:", "if False:"
+    ),
     Change("shared/intake/message.py", " or is_bare_job(document):", ":"),
     Change("shared/intake/reading/wakeups.py", "len(job_ids) > MOST_ENDED", "len(job_ids) >= MOST_ENDED"),
     Change("shared/jobspec/checks/lint.py", 'one.severity == "warning" and', ""),
@@ -248,6 +262,7 @@ CHANGES = (
         "(key := order(name)) < self._last:",
     ),
     Change("shared/snapshots/listing.py", "if self._remaining < 0:", "if False:"),
+    Change("shared/snapshots/listing.py", '_OTHERS = "surrogateescape"', '_OTHERS = "replace"'),
     Change(
         "slipway/client/snapshot/walk.py", "if self._is_left_out(inside, is_folder=is_folder):", "if False:"
     ),

@@ -81,7 +81,7 @@ is_over() {{
 }}
 is_harmless() {{
   local kind name count=0 size
-  local -A links=()
+  local -A links=() names=()
   tar -tvf "$archive" >"$archive.kinds" && tar -tf "$archive" >"$archive.names" || return 1
   exec 3<"$archive.kinds" 4<"$archive.names"
   while IFS= read -r kind <&3; do
@@ -90,6 +90,8 @@ is_harmless() {{
     case $kind in [-dl]*) ;; *) return 1 ;; esac
     case /$name/ in //* | */../*) return 1 ;; esac
     plain
+    [[ $kind == d* || -z "${{names["/$name"]+is}}" ]] || return 1
+    names["/$name"]=1
     [[ $kind != l* ]] || links["/$name"]=1
   done
   [ "$count" -le {entries} ] || return 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -135,6 +135,17 @@ class Whole(NamedTuple):
     others: Others = Others()
 
 
+def of_teams(whole: Whole, is_readable: Callable[[str], bool]) -> Whole:
+    """What of it a job may have: a folder below may be another team's, and its names are, too."""
+
+    def names(those: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in those if is_readable(parent(name)))
+
+    blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]
+    others = Others(names(whole.others.ignored), names(whole.others.drops))
+    return whole._replace(blobs=blobs, others=others)
+
+
 async def all_files(drops: Drops, folder: str, files: Files) -> Whole:
     """Those of a folder, and of the folders below it that are not drops of their own.
 
@@ -178,7 +189,7 @@ async def _by_folder(drops: Drops, top: str) -> Whole | None:
             page = await drops.page(at, deep=False, after=after)
             if at != top:
                 below += [blob for blob in page.blobs if not ignored(blob.name)]
-                others += _ignored(page)
+                others += _ignored(page) if len(others) < _MOST_BELOW else ()
             inner = [one for one in page.folders if not ignored(f"{one}x")]
             jobs = await each(inner, lambda one: drops.find(f"{one}{JOB_FILE}"))
             for one, job in zip(inner, jobs, strict=True):

@@ -12,19 +12,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.core.each import each
-from shared.core.job import Job, JobState
+from shared.core.job import JobState
 from shared.core.ledger.entries import DropMemo
 from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
-from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
+from shared.intake.drops.contents import all_files, contents_of, files_in, of_teams, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.explained import put_explanation, with_its_document
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
 from shared.intake.drops.late import folder_that_lacks, note_frozen, say_late
 from shared.intake.drops.needed_files import folder_that_awaits
+from shared.intake.drops.needed_scripts import readable_beside
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
@@ -52,6 +53,8 @@ class _Result:
     memo: DropMemo
     accepted: Accepted | None = None
     explained: str = ""
+    #: False if the next look has to say what came too late for it
+    is_done: bool = True
 
 
 async def file_arrived(ports: Ports, name: str) -> FolderResult:
@@ -94,7 +97,8 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         note_decided(ports, folder, folder_plans.decided)
     if not folder_plans.runs:
         return FolderResult(waits=folder_plans.waits)
-    whole = await all_files(ports.drops, folder, files)
+    every = await all_files(ports.drops, folder, files)
+    whole = of_teams(every, await readable_beside(ports, folder))
     freezer = Freezer(ports, whole, folder_plans.runs)
     newest = freezer.newest
     longest = ports.policy.longest(WaitKind.SETTLE)
@@ -110,7 +114,7 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         at_once=_AT_ONCE,
     )
     results = [one for one in ended if one is not None]
-    if len(results) == len(folder_plans.runs):
+    if len(results) == len(folder_plans.runs) and all(one.is_done for one in results):
         await _remember(ports, folder, contents_of(files.blobs).digest, [one.memo for one in results])
     return FolderResult(
         tuple(one.accepted for one in results if one.accepted is not None),
@@ -147,8 +151,7 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     if memo is not None and memo.job_id and _unchanged(memo, plan, freezer):
         stored = await ports.ledger.get(memo.job_id)
         if stored is not None:
-            current = await _with_late(ports, memo, stored.job, freezer)
-            return _Result(current, Accepted(stored.job, created=False))
+            return await _with_late(ports, memo, Accepted(stored.job, created=False), freezer)
     async with ports.joint.few:
         candidate = await _frozen(ports, plan, freezer, door, memo)
     if candidate is None:
@@ -158,18 +161,19 @@ async def _accept(ports: Ports, plan: Plan, freezer: Freezer, door: str) -> _Res
     started = job.state is not JobState.REJECTED
     etags = candidate.drop.etags if candidate.drop else plan.etags
     fresh = DropMemo(plan.path, etags, job.id, job.generation, folder=plan.folder, started=started)
-    return _Result(await _with_late(ports, fresh, job, freezer), accepted)
+    return await _with_late(ports, fresh, accepted, freezer)
 
 
-async def _with_late(ports: Ports, memo: DropMemo, job: Job, freezer: Freezer) -> DropMemo:
-    """The memo with how young its files are, once STATUS names those that its job does not have."""
+async def _with_late(ports: Ports, memo: DropMemo, accepted: Accepted, freezer: Freezer) -> _Result:
+    """The outcome, with how young the files are, once STATUS names those that the job does not have."""
+    job = accepted.job
     if not await say_late(ports, job, freezer.helpers):
-        return memo
+        return _Result(memo, accepted, is_done=False)
     if job.code is not None and not job.state.terminal:
         note_frozen(ports, memo.folder, freezer.newest)
-    if memo.newest == freezer.newest:
-        return memo
-    return replace(memo, newest=freezer.newest, content="")  # so that it is remembered
+    if memo.newest != freezer.newest:
+        memo = replace(memo, newest=freezer.newest, content="")  # so that it is remembered
+    return _Result(memo, accepted)
 
 
 async def _frozen(

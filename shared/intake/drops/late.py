@@ -5,7 +5,7 @@ A drop is frozen once. What comes later is not part of its job, and a person who
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from shared.core.job import Job
@@ -45,7 +45,9 @@ def _sentence(job: Job, files: Collection[Blob]) -> str:
     if job.drop is None or job.drop.newest is None or job.code is None or job.state.terminal:
         return ""
     folder = f"{job.drop.folder}/" if job.drop.folder else ""
-    names = [blob.name.removeprefix(folder) for blob in files if blob.modified > job.drop.newest]
+    # A template above it is not part of it.
+    within = [blob for blob in files if blob.name.startswith(folder)]
+    names = [blob.name.removeprefix(folder) for blob in within if blob.modified > job.drop.newest]
     if not names:
         return ""
     are = "is" if len(names) == 1 else "are"
@@ -84,12 +86,16 @@ def late_in(
     `rows`: what is remembered of each folder; `jobs`: the folders that have a job.json of their own.
     """
     for folder, contents in folders.items():
-        above, memos = folder, rows.get(folder, ())
-        while not any(memo.newest for memo in memos) and above not in jobs and above:
+        above = folder
+        while not (newest := _newest(rows.get(above, ()))) and above not in jobs and above:
             above = parent(above.rstrip("/"))
-            memos = rows.get(above, ())
-        if above != folder and any(memo.newest and contents.newest > memo.newest for memo in memos) and above:
+        if newest and contents.newest > newest and above and above != folder:
             yield above
+
+
+def _newest(memos: Iterable[DropMemo]) -> datetime | None:
+    """How young a folder is remembered to be: a script that is gone is remembered as it was."""
+    return max((memo.newest for memo in memos if memo.newest), default=None)
 
 
 def _frozen(folder: str) -> str:

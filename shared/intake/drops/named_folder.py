@@ -5,21 +5,21 @@ It is looked at where the request is judged, and frozen as a drop is before the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.code.record import Code
 from shared.core.errors import Misuse
+from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import ANSWERED, Candidate
-from shared.intake.drops.contents import Whole, all_files, files_in, too_many, warning_of_cold
-from shared.intake.drops.folder import parent
+from shared.intake.drops.contents import all_files, files_in, of_teams, too_many, warning_of_cold
 from shared.intake.drops.freeze import SCOPE, FilesOfRun, files_of_folder, refusal_of, stored
-from shared.intake.drops.left_out import Others, left_out
+from shared.intake.drops.left_out import left_out
 from shared.jobspec import Problem
 from shared.lifecycle.current_teams import current_teams
 
@@ -48,6 +48,8 @@ async def with_folder(ports: Ports, candidate: Candidate) -> Candidate:
     if (folder := _folder(ports, readable, named.folder)) is None:
         text = f"code can only be a folder of the container {ports.policy.drop_container}"
         return _plus(candidate, refused("SW116", at, text, "name one of its folders"))
+    if (frozen := await _frozen_before(ports, candidate)) is not None:
+        return replace(candidate, request=replace(request, code=frozen))
     listed = await _listed(ports, readable, folder, place)
     problems = (replace(one, pointer=at) for one in listed.problems)
     size = sum(blob.size for blob in listed.files.files.values())
@@ -61,7 +63,7 @@ async def freeze_folder(ports: Ports, candidate: Candidate) -> Candidate:
     Raises Misuse (409) if a file changes meanwhile, and Unavailable.
     """
     named, code = candidate.request.envelope.code, candidate.request.code
-    if named is None or named.folder is None or code is None:
+    if named is None or named.folder is None or code is None or code.sha256:
         return candidate
     async with ports.joint.few:
         readable = await _readable_to(ports, candidate.who)
@@ -75,12 +77,25 @@ async def freeze_folder(ports: Ports, candidate: Candidate) -> Candidate:
     return replace(candidate, request=replace(candidate.request, code=frozen))
 
 
+async def _frozen_before(ports: Ports, candidate: Candidate) -> Code | None:
+    """The code of the job, or the sweep, that this request has made already: its answer may be lost.
+
+    Meanwhile its folder may have changed, or be gone.
+    """
+    place, payload = candidate.place, candidate.request.payload
+    stored = await ports.ledger.get(place.id)
+    if stored is not None:
+        return stored.job.code if stored.job.payload == payload else None
+    sweep = await ports.job_sweeps.get(sweep_id(place.key))
+    return sweep.sweep.code if sweep is not None and sweep.sweep.payload == payload else None
+
+
 async def _readable_to(ports: Ports, who: Caller) -> Callable[[str], bool]:
     """Whether a caller may read a folder of drops: one of their teams, or any if they see every job."""
     teams = await current_teams(ports)
 
     def is_readable(folder: str) -> bool:
-        return who.sees_all or (bool(teams.teams) and (teams.of_folder(folder) or teams.default) in who.teams)
+        return who.sees_all or (bool(teams.teams) and teams.of_drop(folder) in who.teams)
 
     return is_readable
 
@@ -104,7 +119,7 @@ async def _listed(ports: Ports, is_readable: Callable[[str], bool], folder: str,
     if top is None:
         return _Listed(FilesOfRun(place, {}), (refused("SW117", "", too_many(ports)),))
     every = await all_files(ports.drops, folder, top)
-    whole = _of_teams(every, is_readable)
+    whole = of_teams(every, is_readable)
     files = files_of_folder(folder, whole.blobs, place, folder)
     if not files.files and not whole.cut:
         text = "the folder that code names has no files"
@@ -115,17 +130,6 @@ async def _listed(ports: Ports, is_readable: Callable[[str], bool], folder: str,
     if len(whole.blobs) < len(every.blobs):
         problems.append(refused(LEFT_OUT, "", "left out: folders below that belong to other teams"))
     return _Listed(files, tuple(one for one in problems if one is not None))
-
-
-def _of_teams(whole: Whole, is_readable: Callable[[str], bool]) -> Whole:
-    """What of it the caller may read: a folder below may be another team's, and its names are, too."""
-
-    def names(those: Iterable[str]) -> tuple[str, ...]:
-        return tuple(name for name in those if is_readable(parent(name)))
-
-    blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]
-    others = Others(names(whole.others.ignored), names(whole.others.drops))
-    return whole._replace(blobs=blobs, others=others)
 
 
 def _plus(candidate: Candidate, *problems: Problem) -> Candidate:

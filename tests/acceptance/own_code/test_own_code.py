@@ -6,6 +6,7 @@ the drop container are written anew. A cluster that is added to the registry is 
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from local.clusters.registry import CLUSTERS, USUAL
 from local.kubernetes import find_programs
 from local.slurm import missing_programs
 from local.stack import Options, stack
+from shared.snapshots.pack import THROUGH_APP
 from tests.acceptance.conftest import KEY, provisioned
 from tests.acceptance.door import Door, eventually, shell, unique
 from tests.breadth import size
@@ -114,6 +116,52 @@ async def test_a_drop_runs_the_files_that_were_accepted_and_names_those_that_cam
     assert 'came after the job was accepted, and is not part of it: "data/late.csv"' in line
     assert 'left out: hidden files and folders of tools (".env")' in line
     assert (await own_door.call("GET", f"jobs/{one['id']}"))[1]["code"]["origin"] == "drop"
+
+
+async def test_code_that_came_through_the_app_and_a_named_folder_run_as_well(own_door: Door) -> None:
+    archive, folder = packed(*_DROPPED), unique("named")
+    for entry in (*_DROPPED, file("job.json", "{}")):
+        await own_door.drop(f"{folder}/{entry.name}", entry.content)
+    spec = shell(f'cd "$SLIPWAY_CODE" && {_DROP_COMMAND}')
+
+    answers = [await _through_app(own_door, digest(archive), archive) for _ in range(2)]
+    codes: list[dict[str, Any]] = [
+        {"sha256": digest(archive)},
+        {"folder": f"scripts/{folder}"},
+        {"folder": f"scripts/{folder}", "at": "scripts/x/y"},
+    ]
+    jobs = [await _accepted(own_door, "jobs", {"spec": spec, "code": code}) for code in codes]
+    for entry in _EDITED:
+        await own_door.drop(f"{folder}/{entry.name}", entry.content)
+    ended = [await own_door.ended(id=one["id"]) for one in jobs]
+
+    assert answers == [(201, {"known": True}), (200, {"known": True})]
+    assert [job["state"] for job in ended] == ["succeeded"] * 3, ended
+    logs = [(await own_door.call("GET", f"jobs/{job['id']}/log"))[1]["text"] for job in ended]
+    assert logs == [_DROP_PRINTED] * 3
+
+
+async def test_the_app_takes_an_archive_with_its_length_its_digest_and_at_most_8_mib(own_door: Door) -> None:
+    large, other = bytes(THROUGH_APP + 1), packed(file("a", "1"))
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield other
+
+    statuses = [
+        (await _through_app(own_door, digest(body), data))[0]
+        for body, data in ((large, large), (other, other + b"x"), (other, chunks()))
+    ]
+
+    assert statuses == [413, 422, 411]
+    offer = await _accepted(own_door, "snapshots", {"sha256": digest(other), "bytes": len(other)})
+    assert offer["known"] is False
+
+
+async def _through_app(door: Door, name: str, data: Any) -> tuple[int, dict[str, Any]]:
+    headers = {"Content-Type": "application/octet-stream"}
+    body = io.BytesIO(data) if isinstance(data, bytes) else data
+    async with door.http.put(f"/api/snapshots/{name}", data=body, headers=headers) as answer:
+        return answer.status, await answer.json(content_type=None)
 
 
 async def _of_folder(door: Door, folder: str) -> list[dict[str, Any]] | None:

@@ -51,6 +51,8 @@ HOSTILE = {
     "a link out by way of another one": packed(link("d/up", ".."), link("evil", "d/up/../x")),
     "a file through a link": packed(link("here", "."), file("here/evil", "x")),
     "a file through a link with a dot": packed(link("./here", "."), file("here//evil", "x")),
+    "a name twice": packed(file("a", "1"), file("a", "2")),
+    "a link and a file of one name": packed(link("a", "../evil"), file("a", "x")),
     "a link where files are": packed(file("here/evil", "x"), link("here", ".")),
     "too many": packed(*(file(f"{n}") for n in range(20_001))),
 }

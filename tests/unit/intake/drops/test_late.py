@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
 
-from shared.core.job import Job, JobState
+from shared.core.caller import KEY_HOLDER
+from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.entries import Change
 from shared.core.ports import Blob, BlobPage
 from shared.intake.arrive import blob_arrived
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.drops.inventory import inventory, unseen
-from tests.doubles.memory import MemoryDrops
+from shared.intake.rerun import rerun
+from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.names import NAMES
 from tests.unit.intake.drops.test_freeze import MOUNT, dropped, job, upload
 from tests.unit.world import World
@@ -120,6 +124,29 @@ async def test_a_script_of_a_template_that_starts_a_job_of_its_own_is_not_late(w
     assert LATE not in status(world, second)
 
 
+async def test_an_edited_template_is_not_late(world: World) -> None:
+    template = job("python <SLIPWAY_SCRIPT:run*.py>")
+    (one,) = await dropped(world, {"t/job.json": template, "t/d/run1.py": b"1"}, "t/d/")
+
+    (again,) = await dropped(world, {"t/job.json": template + b" "}, "t/d/")
+
+    assert again.id == one.id
+    assert "came after" not in status(world, one)
+
+
+async def test_a_rerun_does_not_lack_what_came_before_it(world: World) -> None:
+    (one,) = await dropped(world, SOURCES)
+    upload(world, {"d/lib/late.csv": b"x"})
+    await by_inventory(world)
+    assert LATE in status(world, one)
+
+    again = await rerun(world.ports, one.id, None, who=KEY_HOLDER, key="r")
+
+    assert again.job.drop is not None
+    assert again.job.drop.late == ""
+    assert LATE not in status(world, again.job)
+
+
 async def test_a_job_that_has_ended_or_runs_what_lies_there_lacks_nothing(world: World) -> None:
     (ended,) = await dropped(world, SOURCES)
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
@@ -178,6 +205,42 @@ async def test_an_inventory_without_late_files_looks_at_nothing(world: World) ->
     assert drops.requests == 3
     assert not (await unseen(world.ports)).folders
     assert len((await world.job(one.id)).history) == written + 1
+
+
+async def test_a_script_that_is_gone_brings_no_inventory_back(world: World) -> None:
+    files = {"t/job.json": job("python <SLIPWAY_SCRIPT:run*.py>"), "t/d/run1.py": b"1", "t/d/run2.py": b"2"}
+    await dropped(world, files, "t/d/")
+    del world.drops.blobs["t/d/run1.py"]
+    upload(world, {"t/d/lib/late.csv": b"x"})
+    world.pass_time(60)
+    assert "t/d/" in (await unseen(world.ports)).folders
+
+    await by_inventory(world)
+
+    assert "t/d/" not in (await unseen(world.ports)).folders
+
+
+class Contended(MemoryLedger):
+    """Each record that is noted was changed by another process just before."""
+
+    is_contended = False
+
+    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
+        return [None] * len(changes) if self.is_contended else await super().commit(changes)
+
+
+async def test_what_another_process_prevents_is_said_by_the_next_inventory(world: World) -> None:
+    world.use(ledger=(ledger := Contended(world.clock)))
+    (one,) = await dropped(world, SOURCES)
+    upload(world, {"d/late.csv": b"x"})
+    ledger.is_contended = True
+    await by_inventory(world)
+    assert LATE not in status(world, one)
+    ledger.is_contended = False
+
+    await by_inventory(world)
+
+    assert LATE in status(world, one)
 
 
 async def test_the_events_of_a_drop_in_its_order_cost_what_they_did(world: World) -> None:

@@ -257,11 +257,31 @@ async def test_a_file_that_changes_while_it_is_read_is_said_and_the_next_try_has
     assert unpacked(world, one)["train.py"] == b"new"
 
 
-async def test_the_same_key_joins_its_job_after_an_edit(world: World) -> None:
+@pytest.mark.parametrize("what", ["edited", "deleted", "too large"])
+async def test_the_same_key_joins_its_job_after_its_folder_has_changed_or_gone(
+    world: World, what: str
+) -> None:
     upload(world, FILES)
     first = await post(world, message())
-    upload(world, {"v/d/train.py": b"edited"})
+    swept = {**message(), "sweep": {"lr": [1, 2]}}
+    sweeps = [
+        (await sweep_requested(world.ports, read(world.ports, swept), door="http", source="http:", key="s"))
+    ]
+    if what == "edited":
+        upload(world, {"v/d/train.py": b"edited"})
+    elif what == "deleted":
+        world.drops.blobs.clear()
+    else:
+        upload(world, {f"v/d/{number:03}.csv": b"x" for number in range(501)})
 
     again = await post(world, message())
+    sweeps.append(
+        await sweep_requested(world.ports, read(world.ports, swept), door="http", source="http:", key="s")
+    )
 
     assert (again.id, again.code) == (first.id, first.code)
+    assert sweeps[0].accepted.id == sweeps[1].accepted.id
+    assert len(world.snapshots.data) == 1
+    if what == "edited":  # the key belongs to that request
+        with pytest.raises(Misuse, match="another payload"):
+            await post(world, message(at="scripts/d"))
