@@ -55,11 +55,11 @@ test: install ## the tests, one case of each kind (TESTS=tests/unit for some of 
 
 # Those of them that start nothing and wait for nothing.
 test-computing:
-	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
+	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(BREADTH) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
 
 # The others.
 test-waiting:
-	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
+	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(BREADTH) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
@@ -72,7 +72,7 @@ test-az: install ## the real Azure CLI against the emulator (installs it into .v
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
 
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
-	@$(RUN)/python -m pytest -n 2 --dist loadscope $(BREADTH) tests/browser $(MORE)
+	@$(RUN)/python -m pytest -n 3 --dist loadscope $(BREADTH) tests/browser $(MORE)
 
 screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
 	@$(RUN)/python -m tests.browser.screenshots

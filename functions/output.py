@@ -8,7 +8,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.openapi.elements import AFTER, ARCHIVE, FOLDER, LOG, SNAPSHOT, Parameter, text
+from functions.openapi.elements import AFTER, ARCHIVE, FILE, FOLDER, LOG, SNAPSHOT, Parameter, text
 from functions.openapi.operation import operation
 from functions.problem import HEADERS, Reply, answer, body_of
 from functions.process import ports
@@ -216,33 +216,23 @@ async def put_snapshot(req: func.HttpRequest) -> Reply[SnapshotPlace]:
     return answer(SnapshotPlace(is_there=True), 201 if is_new else 200)
 
 
-@operation(blueprint, "GET", "jobs/{id}/code", refused=(404, 410, 422))
+@operation(blueprint, "GET", "jobs/{id}/code", refused=(404, 410, 422), query=(FILE,))
 async def get_code(req: func.HttpRequest) -> Reply[CodeListing]:
     """List the code that a job runs.
 
     The members of its archive, as it says of itself, and an address that reads it; none are listed (`more`)
-    of an archive above 32 MiB. 404 for a job that brings no code, 410 after it was deleted.
+    of an archive above 32 MiB. With `file`, this one, and its text. 404 for a job that brings no code, or no
+    such file, 410 after it was deleted.
     """
     from functions.allowance import LISTINGS
     from shared.answers.code import CodeEntry, CodeListing
     from shared.core.view import shown_code
     from shared.operate.code import code_of
-    from shared.snapshots.listing import as_text, is_text
 
     async with LISTINGS.share() as seat:
         await seat.take(1)
-        code, listing, place = await code_of(ports(), req.route_params["id"], caller())
-    entries = tuple(
-        CodeEntry(
-            name=as_text(one.name),
-            bytes=one.size,
-            executable=one.executable or None,
-            link=as_text(one.link) or None,
-            escaped=not (is_text(one.name) and is_text(one.link)) or None,
-        )
-        for one in listing.entries
-    )
-    members = shown_code(code) or {}
-    return answer(
-        CodeListing(**members, entries=entries, more=listing.more, url=place.address, expires=place.expires)
-    )
+        file = req.params.get("file", "")
+        code, listing, place, text = await code_of(ports(), req.route_params["id"], caller(), file)
+    entries = tuple(map(CodeEntry.from_member, listing.entries))
+    about = {**(shown_code(code) or {}), "entries": entries, "more": listing.more, "text": text}
+    return answer(CodeListing(**about, url=place.address, expires=place.expires))

@@ -153,6 +153,8 @@ FOLDER = (
     text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
     text("path", "a folder in it; `.`, the default, is the directory itself", "."),
 )
+#: Of an archive.
+FILE = text("file", "the name of one file of it, whose text is answered, too", "train.py")
 #: Of every GET that answers JSON.
 UNLESS_SAME = Parameter("If-None-Match", "304 when the answer is still the one of this ETag", _STRING)
 #: Of a CloudEvent in binary mode, whose data is the body.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from shared.core.ledger.entries import Active
-from shared.core.ports import Ports
+from shared.core.ledger.ledger import Ledger
 
 
-async def active_jobs(ports: Ports) -> list[Active]:
+async def active_jobs(ledger: Ledger) -> list[Active]:
     """Read the rows of all shards at once, by one range query each."""
-    shards = await asyncio.gather(*(ports.ledger.active(shard) for shard in range(ports.ledger.shards)))
+    shards = await asyncio.gather(*(ledger.active(shard) for shard in range(ledger.shards)))
     return [row for rows in shards for row in rows]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from shared.core.job import plain
 from shared.core.ledger.entries import Pause, Standing
+from shared.core.ledger.ledger import Ledger
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ async def paused(ports: Ports) -> Pause | None:
     """Who paused submissions, by the setting or in the ledger; None while they go on."""
     if ports.policy.paused:
         return Pause(ports.clock(), _SETTING)
-    current = await ports.memo.get_or_last(_PAUSED, ports.clock(), _GOOD, partial(_ask, ports))
+    current = await ports.memo.get_or_last(_PAUSED, ports.clock(), _GOOD, partial(_ask, ports.ledger))
     return current.pause
 
 
@@ -41,8 +42,8 @@ class _Paused(NamedTuple):
     pause: Pause | None
 
 
-async def _ask(ports: Ports) -> _Paused:
-    return _Paused(await ports.ledger.paused())
+async def _ask(ledger: Ledger) -> _Paused:
+    return _Paused(await ledger.paused())
 
 
 async def pause(ports: Ports, by: str, reason: str) -> Pause:

@@ -19,7 +19,7 @@ _HOUR = timedelta(hours=1)
 async def look_at_rate(ports: Ports, source: str) -> None:
     """Have a count of what the source started within an hour, and of what waits; unless few jobs came."""
     limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
-    if few(ports, key, limit):
+    if few(ports.memo, key, limit):
         return
 
     async def ask() -> dict[str, datetime]:
@@ -35,7 +35,7 @@ def next_turn(ports: Ports, source: str, job_id: str) -> datetime | None:
     N is the limit. Asks nothing.
     """
     limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
-    if few(ports, key, limit):
+    if few(ports.memo, key, limit):
         return None
     starts: Mapping[str, datetime] = ports.memo.latest(key)
     start = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot

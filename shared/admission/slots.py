@@ -18,6 +18,7 @@ from shared.admission.reason import sentence
 from shared.admission.sentences import why_slot
 from shared.core.job import JobState
 from shared.core.ledger.entries import Active
+from shared.core.pacing.memo import Memo
 from shared.core.ports import Ports
 
 #: Seconds for which the counts of the ledger are good.
@@ -32,7 +33,7 @@ _AT_WORK, _IN_LINE = "at work", "in line"
 async def look_at_work(ports: Ports) -> None:
     """Have a count of the jobs at work and in line, unless few jobs came."""
     limit, now = ports.policy.max_active_jobs, ports.clock()
-    if few(ports, _AT_WORK, limit):
+    if few(ports.memo, _AT_WORK, limit):
         return
     none: dict[str, datetime] = {}
     await ports.memo.get_or_last(_AT_WORK, now, partial(good_for, limit), partial(_count, ports), before=none)
@@ -46,7 +47,7 @@ def slots_for(ports: Ports, job_id: str) -> frozenset[str] | None:
 def _is_crowded(ports: Ports, job_id: str) -> bool:
     """Whether all slots are taken, or needed by others that wait for one."""
     limit, at_work = ports.policy.max_active_jobs, ports.memo.latest(_AT_WORK)
-    if few(ports, _AT_WORK, limit) or job_id in at_work:
+    if few(ports.memo, _AT_WORK, limit) or job_id in at_work:
         return False
     line = ports.memo.latest(_IN_LINE)
     if len(at_work) + len(line) < limit:
@@ -61,9 +62,9 @@ def take_slot(ports: Ports, job_id: str) -> None:
         ports.memo.add(_AT_WORK, now, job_id, now)
 
 
-def few(ports: Ports, key: str, limit: int) -> bool:
+def few(memo: Memo, key: str, limit: int) -> bool:
     """Whether there is no limit, or this process came nowhere near it."""
-    return not limit or ports.memo.added(key) < limit // _SHARE
+    return not limit or memo.added(key) < limit // _SHARE
 
 
 def good_for(limit: int, count: Sized) -> float:
@@ -74,7 +75,7 @@ def good_for(limit: int, count: Sized) -> float:
 async def _count(ports: Ports) -> dict[str, datetime]:
     """The jobs that are at work, by one range query a shard, which also finds those that wait for a slot."""
     now = ports.clock()
-    rows = await active_jobs(ports)
+    rows = await active_jobs(ports.ledger)
     ports.memo.put(_IN_LINE, now, {row.job_id: now for row in rows if _is_in_line(ports, row)})
     return {row.job_id: now for row in rows if row.state is not JobState.ACCEPTED}
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import Field
 
 from shared.answers.base import Answer, Time
 from shared.answers.job import JobCode
+from shared.snapshots.listing import Entry, as_text, is_text
 
 
 class SnapshotPlace(Answer):
@@ -29,13 +32,27 @@ class CodeEntry(Answer):
     escaped: bool | None = None
     """Whether name or link is not UTF-8: a byte that is not is written as `\\xff`, a backslash twice."""
 
+    @classmethod
+    def from_member(cls, entry: Entry) -> Self:
+        """The member, with a name and a link that are text."""
+        return cls(
+            name=as_text(entry.name),
+            bytes=entry.size,
+            executable=entry.executable or None,
+            link=as_text(entry.link) or None,
+            escaped=not (is_text(entry.name) and is_text(entry.link)) or None,
+        )
+
 
 class CodeListing(JobCode):
     """The code of a job, and what is in it."""
 
     entries: tuple[CodeEntry, ...]
+    """Its members; with `file`, those of that name."""
     more: bool
     """Whether it has more than is listed: 20,000 members, 32 MiB unpacked, none of more than that packed."""
+    text: str | None = None
+    """The first 64 KiB of `file`, which is read as UTF-8."""
     url: str
     """An address that reads the archive from storage."""
     expires: Time

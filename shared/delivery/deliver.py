@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 from shared.core.errors import SlipwayError, quoted
 from shared.core.notify.events import Delivery, Notice
-from shared.core.ports import Ports
+from shared.core.notify.receivers import Receivers
+from shared.core.ports import Ports, Queues
 from shared.delivery.try_delivery import try_delivery
 
 log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
 async def deliver_now(ports: Ports, *notices: Notice) -> None:
     """Deliver new events right after their commit, for a bounded time; the rest is queued."""
     remaining = await _reach(ports, notices, ports.policy.deliver_deadline)
-    await asyncio.gather(*(_wake(ports, notice, 0) for notice in remaining))
+    await asyncio.gather(*(_wake(ports.queues, notice, 0) for notice in remaining))
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
@@ -109,7 +110,7 @@ async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> li
     for lane in lanes.values():
         lane.clear()
     for task in running:
-        _leave(ports, task)
+        _leave(ports.receivers, task)
     return remaining
 
 
@@ -137,14 +138,14 @@ async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
     finished, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
     if finished:
         return task.result()
-    _leave(ports, task)
+    _leave(ports.receivers, task)
     return None
 
 
-def _leave(ports: Ports, task: asyncio.Task[Any]) -> None:
+def _leave(receivers: Receivers, task: asyncio.Task[Any]) -> None:
     """Let the work continue in the background; the outbox row records its outcome."""
-    ports.receivers.tasks.add(task)
-    task.add_done_callback(ports.receivers.tasks.discard)
+    receivers.tasks.add(task)
+    task.add_done_callback(receivers.tasks.discard)
     task.add_done_callback(_log_error)
 
 
@@ -175,7 +176,7 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
         # The sweeper is due a little later than the message, so that only one of them does the work.
         later = after.due + timedelta(seconds=ports.policy.deliver_grace)
         await ports.outbox.settle(after.model_copy(update={"due": later}))
-        await _wake(ports, after, (after.due - now).total_seconds())
+        await _wake(ports.queues, after, (after.due - now).total_seconds())
     else:
         await ports.outbox.settle(after)
     return after
@@ -188,6 +189,6 @@ async def _after_tries(ports: Ports, notice: Notice, now: datetime) -> list[Deli
     return await asyncio.gather(*(try_delivery(ports, notice, one, now) for one in notice.deliveries))
 
 
-async def _wake(ports: Ports, notice: Notice, delay: float) -> None:
+async def _wake(queues: Queues, notice: Notice, delay: float) -> None:
     body = json.dumps({"job": notice.job_id, "sequence": notice.sequence})
-    await ports.queues.send(QUEUE, body, delay=delay)
+    await queues.send(QUEUE, body, delay=delay)

@@ -18,7 +18,7 @@ from shared.core.each import each
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.entries import Active, StatusLine
-from shared.core.ports import Ports
+from shared.core.ports import Engines, Ports
 from shared.delivery.last_lines import read_end_soon
 from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
 
@@ -57,7 +57,7 @@ async def put_final(ports: Ports, job_id: str) -> None:
         legible = False  # the receipt can still show what the record has
     engine, last = "", None
     if job.target is not None:
-        engine = _engine(ports, job.target)
+        engine = _engine(ports.engines, job.target)
     if job.target is not None and legible:  # otherwise its secrets are unknown and could not be masked
         last = await _last_lines(ports, job, job.target, document)
     body = receipt(job, document, engine=engine, last=last, drops=ports.policy.drop_container)
@@ -82,7 +82,7 @@ async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | Non
     """Returns whether STATUS may be written: an outdated STATUS shows the sweeper an outdated receipt."""
     try:
         document = document or await ports.ledger.spec(job.id)
-        engine = _engine(ports, job.target) if job.target else ""
+        engine = _engine(ports.engines, job.target) if job.target else ""
         body = receipt(job, document, engine=engine, drops=ports.policy.drop_container)
         await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
     except Unreadable:
@@ -118,9 +118,9 @@ async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
     await each(((row, row.shown) for row in rows if row.shown is not None), one)
 
 
-def _engine(ports: Ports, target: Target) -> str:
+def _engine(engines: Engines, target: Target) -> str:
     try:
-        return ports.engines.get(target.engine).version
+        return engines.get(target.engine).version
     except SlipwayError:
         return target.engine
 

@@ -62,7 +62,7 @@ async def record(ports: Ports, draft: Draft) -> Accepted:
     candidate, prepared = draft.candidate, draft.prepared
     place = candidate.place
     if prepared.valid:
-        await keep_code(ports, candidate)
+        await keep_code(ports.snapshots, candidate)
     while True:
         job = first_record(ports, draft, place)
         if prepared.valid:
@@ -119,7 +119,7 @@ async def _judged(ports: Ports, job: Job, draft: Draft) -> Job:
     if entry.exceeds_rate and answered:
         await _refuse(ports, entry.job)
     why = reason(entry.job, entry.world)
-    return held(entry.job, why) if why is not None else begun(ports, entry.job, draft.prepared.cluster)
+    return held(entry.job, why) if why is not None else begun(ports.policy, entry.job, draft.prepared.cluster)
 
 
 async def _refuse(ports: Ports, job: Job) -> None:

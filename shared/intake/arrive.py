@@ -76,7 +76,7 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
     try:
         await _each_message(ports, body, poison_id)
     except _OUTAGE as error:
-        await put_off(ports, "jobs", poison_id, body, error)
+        await put_off(ports.queues, "jobs", poison_id, body, error)
     except Exception:
         log.exception("poison message %s still fails", poison_id)
         await bury_poison(ports, "jobs", poison_id, body)
@@ -114,7 +114,7 @@ async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
     if dead is None:
         log.info("%s was already processed", dead_id[:80])
         return []
-    accepted = await _each_message(ports, body_of(ports, dead), dead.message_id)
+    accepted = await _each_message(ports, body_of(ports.seal, dead), dead.message_id)
     await ports.dead.forget(dead.id)
     return accepted
 

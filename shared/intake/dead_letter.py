@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from shared.core.errors import SlipwayError, Unavailable, quoted
 from shared.core.ledger.dead import DeadMessage, dead_id
-from shared.core.ports import Ports
+from shared.core.ports import Ports, Queues, Seal
 from shared.intake.reading.unwrap import unwrap
 
 log = logging.getLogger(__name__)
@@ -76,15 +76,15 @@ async def bury_poison(ports: Ports, queue: str, poison_id: str, body: bytes) -> 
         reason = "the host gave it up, after more tries than it allows"
         dead = await _keep(ports, queue, f"{queue}-poison:{poison_id}", body, reason)
     except Unavailable as error:
-        await put_off(ports, queue, poison_id, body, error)
+        await put_off(ports.queues, queue, poison_id, body, error)
     else:
         log.error("message %s of %s-poison is kept as %s", poison_id, queue, dead.id)
 
 
-async def put_off(ports: Ports, queue: str, poison_id: str, body: bytes, error: Exception) -> None:
+async def put_off(queues: Queues, queue: str, poison_id: str, body: bytes, error: Exception) -> None:
     """Look at a poison message later: another copy of it waits, where it cannot expire."""
     log.warning("message %s stays in %s-poison: %s", poison_id, queue, error)
-    await ports.queues.send(f"{queue}-poison", unwrap(body).decode("utf-8", "replace"), delay=_LATER)
+    await queues.send(f"{queue}-poison", unwrap(body).decode("utf-8", "replace"), delay=_LATER)
 
 
 async def _keep(ports: Ports, queue: str, message_id: str, body: bytes, reason: str) -> DeadMessage:
@@ -104,9 +104,9 @@ async def _keep(ports: Ports, queue: str, message_id: str, body: bytes, reason: 
     return dead
 
 
-def body_of(ports: Ports, dead: DeadMessage) -> bytes:
+def body_of(seal: Seal, dead: DeadMessage) -> bytes:
     """The message as it was sent. Raises Misconfigured when the key that sealed it is gone."""
-    return base64.b64decode(ports.seal.unseal(dead.body, dead.id) if dead.sealed else dead.body)
+    return base64.b64decode(seal.unseal(dead.body, dead.id) if dead.sealed else dead.body)
 
 
 def pointed_to(body: bytes) -> str | None:

@@ -62,13 +62,13 @@ def held(job: Job, why: Why) -> Job:
     return job.model_copy(update={"waiting": waits, "message": why.text, "history": history})
 
 
-def begun(ports: Ports, job: Job, cluster: Cluster | None) -> Job:
+def begun(policy: Policy, job: Job, cluster: Cluster | None) -> Job:
     """The first record of a job that is submitted at once: with the intent, which survives a crash."""
     if cluster is None or job.state is not JobState.ACCEPTED:
         return job
     (entry,) = job.history
     history = (entry, entry.model_copy(update={"sequence": 2, "state": JobState.SUBMITTING}))
-    lease = timedelta(seconds=ports.policy.submit_lease)
+    lease = timedelta(seconds=policy.submit_lease)
     fixed = intent(job, engine=cluster.engine, now=job.created, lease=lease)
     state = {"state": JobState.SUBMITTING, "sequence": 2, "history": history}
     return job.model_copy(update=state | dict(fixed))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from shared.core.errors import Unavailable
 from shared.core.identity import job_id
 from shared.core.job import JobState, Stored
+from shared.core.ledger.ledger import Ledger
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
 from shared.intake.candidate import Candidate, Place
@@ -34,7 +35,7 @@ async def next_place(ports: Ports, candidate: Candidate, place: Place, *, valid:
     Raises Misuse if the key belongs to another payload. Costs some point reads: twice the logarithm of the
     number of generations, which only rejections of an earlier version, and drops that run again, add to.
     """
-    last = await last_of(ports, place)
+    last = await last_of(ports.ledger, place)
     own = _of_rejection(place.key, candidate.request.payload)
     rejected = await ports.ledger.get(own.id) if candidate.drop is None else None
     if rejected is not None:
@@ -45,17 +46,17 @@ async def next_place(ports: Ports, candidate: Candidate, place: Place, *, valid:
     return KeyHolder(None, free if valid or candidate.drop is not None else own)
 
 
-async def last_of(ports: Ports, place: Place) -> KeyHolder:
+async def last_of(ledger: Ledger, place: Place) -> KeyHolder:
     """The last generation of a key that has a record, from `place` on.
 
     Without one, the generation before it. Found in steps that double, and then halve.
     """
     first = place.generation
-    stored = {first: await ports.ledger.get(place.id)}
+    stored = {first: await ledger.get(place.id)}
     if stored[first] is None:
         return KeyHolder(None, place._replace(generation=first - 1))
     occupied, free, step = first, first + 1, 1
-    while (record := await ports.ledger.get(job_id(place.key, free))) is not None:
+    while (record := await ledger.get(job_id(place.key, free))) is not None:
         if free - first > _MOST:
             raise Unavailable(f"the records of the key of {place.id} never end")
         stored[free] = record
@@ -63,7 +64,7 @@ async def last_of(ports: Ports, place: Place) -> KeyHolder:
         free = occupied + step
     while free - occupied > 1:
         middle = (occupied + free) // 2
-        record = await ports.ledger.get(job_id(place.key, middle))
+        record = await ledger.get(job_id(place.key, middle))
         if record is None:
             free = middle
         else:
@@ -76,7 +77,7 @@ async def key_holder(ports: Ports, key: str) -> KeyHolder:
 
     Costs one point read for a new key.
     """
-    last = await last_of(ports, Place(key, 1))
+    last = await last_of(ports.ledger, Place(key, 1))
     if last.stored is not None and last.stored.job.state is not JobState.REJECTED:
         return last
     return KeyHolder(None, last.place._replace(generation=last.place.generation + 1))

@@ -77,7 +77,7 @@ async def record_sweep(ports: Ports, draft: Draft) -> AcceptedSweep:
         sample = await draft_again(ports, _sample(candidate, values))
         if not sample.prepared.valid:
             return AcceptedSweep(None, await record(ports, sample))
-    await keep_code(ports, candidate)
+    await keep_code(ports.snapshots, candidate)
     sweep = _record(ports, draft, len(every))
     await _claim(ports, sweep)
     stored = await ports.job_sweeps.create(sweep, template)

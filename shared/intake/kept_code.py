@@ -5,13 +5,13 @@ The order counts: the collector deletes an old archive that no record names, unl
 
 from __future__ import annotations
 
+from shared.core.code.snapshots import Snapshots
 from shared.core.errors import Misuse, Unavailable
-from shared.core.ports import Ports
 from shared.core.refusals import REFUSALS
 from shared.intake.candidate import ANSWERED, Candidate
 
 
-async def keep_code(ports: Ports, candidate: Candidate) -> None:
+async def keep_code(snapshots: Snapshots, candidate: Candidate) -> None:
     """Touch the archive of a job or a job sweep that is about to be recorded.
 
     The jobs of a sweep are covered by that of their sweep. Raises Misuse if there is no such archive: 404,
@@ -21,7 +21,7 @@ async def keep_code(ports: Ports, candidate: Candidate) -> None:
     code = candidate.request.code
     if code is None or candidate.member is not None:
         return
-    if code.bytes and await ports.snapshots.touch(code.blob):
+    if code.bytes and await snapshots.touch(code.blob):
         return
     text = f"there is no code {code.sha256[:12]}… here"
     if candidate.door not in ANSWERED:

@@ -40,7 +40,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
         )
     job, spec = stored.job, await ports.ledger.spec(job_id)
     if job.archived:
-        archived_job = await archived(ports, job)
+        archived_job = await archived(ports.archive, job)
         job, spec = archived_job.job, archived_job.spec
     if spec is None:
         raise Misuse(

@@ -28,6 +28,7 @@ from shared.core.each import each
 from shared.core.errors import Unreadable
 from shared.core.ledger.entries import Active
 from shared.core.ledger.job_sweeps import JobSweeps
+from shared.core.ledger.ledger import Ledger
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 
@@ -115,7 +116,7 @@ async def _of_ended(ports: Ports, shard: int) -> _Needed:
     if not ports.policy.retention:
         return _Needed(frozenset(), whole=True)
     due = await ports.finished.due_jobs(shard, ports.clock() - ports.policy.retention, _MOST)
-    codes = await each(due, lambda key: _of_record(ports, key.rpartition("|")[2]))
+    codes = await each(due, lambda key: _of_record(ports.ledger, key.rpartition("|")[2]))
     needed = _joined(codes)
     return needed._replace(whole=needed.whole and len(due) < _MOST)
 
@@ -125,9 +126,9 @@ def _joined(parts: Collection[_Needed]) -> _Needed:
     return _Needed(blobs, all(one.whole for one in parts))
 
 
-async def _of_record(ports: Ports, job_id: str) -> _Needed:
+async def _of_record(ledger: Ledger, job_id: str) -> _Needed:
     try:
-        stored = await ports.ledger.get(job_id)
+        stored = await ledger.get(job_id)
     except Unreadable:
         return _Needed(frozenset(), whole=False)
     return _of_code(stored.job.code if stored is not None else None)

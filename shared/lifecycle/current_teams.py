@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shared.core.errors import Misconfigured, Unreadable
+from shared.core.pacing.memo import Memo
 from shared.core.ports import Ports
 from shared.core.teams.document import Teams
 from shared.core.teams.teams_store import MEMO, latest_teams
@@ -22,6 +23,6 @@ async def containers_of(ports: Ports, team: str) -> frozenset[str]:
     return frozenset(one.containers) if one is not None else frozenset()
 
 
-def forget_teams(ports: Ports) -> None:
+def forget_teams(memo: Memo) -> None:
     """Drop the copy, so that the next request reads the document again."""
-    ports.memo.forget(MEMO)
+    memo.forget(MEMO)

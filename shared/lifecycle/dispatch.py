@@ -27,6 +27,7 @@ from shared.core.errors import (
 from shared.core.identity import intent
 from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.entries import Change
+from shared.core.ledger.ledger import Ledger
 from shared.core.meter import timed
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver_at_door
@@ -77,7 +78,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     spec: JsonObject | None = None
     opened: dict[str, Any] | None = None
     try:
-        spec = accepted or await _spec(ports, job)
+        spec = accepted or await _spec(ports.ledger, job)
         opened = await _document(ports, job, spec)
         order = await _order(ports, job, opened)
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
@@ -174,7 +175,7 @@ async def submit_again(ports: Ports, job: Job) -> None:
         durable = ports.engines.get(target.engine).capabilities(target.cluster)["durable"]
         if durable.answer == "yes":
             return
-        spec = await _spec(ports, job)
+        spec = await _spec(ports.ledger, job)
         opened = await _document(ports, job, spec)
         order = await _order(ports, job, opened)
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
@@ -198,9 +199,9 @@ async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
     return await apply(ports, move(ports, stored, JobState.SUBMITTING, **fixed))
 
 
-async def _spec(ports: Ports, job: Job) -> JsonObject:
+async def _spec(ledger: Ledger, job: Job) -> JsonObject:
     try:
-        spec = await ports.ledger.spec(job.id)
+        spec = await ledger.spec(job.id)
     except Unreadable as error:
         raise Misconfigured(str(error)) from error
     if spec is None:

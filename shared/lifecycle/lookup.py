@@ -10,7 +10,8 @@ from shared.core.errors import Misuse, Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job, Stored
 from shared.core.ledger.entries import Active
-from shared.core.ledger.finished_jobs import FinishedJob, finished_of, location_of
+from shared.core.ledger.finished_jobs import Archive, FinishedJob, finished_of, location_of
+from shared.core.ledger.ledger import Ledger
 from shared.core.ports import Ports
 
 
@@ -28,9 +29,9 @@ async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
     return stored if stored is not None and who.sees(stored.job) else None
 
 
-async def archived(ports: Ports, job: Job) -> FinishedJob:
+async def archived(archive: Archive, job: Job) -> FinishedJob:
     """The whole archived job. Raises Unreadable, and Misuse (410) if its line is gone."""
-    line = await ports.archive.read(location_of(job))
+    line = await archive.read(location_of(job))
     if line is None:
         raise Misuse(
             f"job {job.id} ended {job.state.value} and was archived, and the archive has been cleared",
@@ -50,7 +51,7 @@ async def whole(ports: Ports, stored: Stored) -> Stored:
     """The record as it ended, even if archived. Raises Misuse (410)."""
     if not (location := stored.job.archived):
         return stored
-    record = (await archived(ports, stored.job)).stored
+    record = (await archived(ports.archive, stored.job)).stored
     return replace(record, job=record.job.model_copy(update={"archived": location}))
 
 
@@ -62,10 +63,10 @@ async def legible(ports: Ports, job_id: str) -> Stored | None:
         return None
 
 
-async def is_known(ports: Ports, job_id: str) -> bool:
+async def is_known(ledger: Ledger, job_id: str) -> bool:
     """Whether there is a record, readable or not."""
     try:
-        return await ports.ledger.get(job_id) is not None
+        return await ledger.get(job_id) is not None
     except Unreadable:
         return True
 

@@ -75,7 +75,7 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
 async def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     """Move the record to the state that the engine reports; after an end, perhaps to another attempt."""
     job = stored.job
-    observation = with_meaning(await without_other_code(ports, job, observation))
+    observation = with_meaning(await without_other_code(ports.snapshots, job, observation))
     spent = spent_on_another(job, observation, ports.policy.free_attempts)
     if spent is not None:
         return _another_attempt(ports, stored, observation, spent)

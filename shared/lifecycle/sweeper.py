@@ -18,6 +18,7 @@ from shared.admission.permit import Permit, permitted
 from shared.core.errors import SlipwayError, Unreadable, quoted
 from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.entries import Active, Reported
+from shared.core.ledger.ledger import Ledger
 from shared.core.meter import timed
 from shared.core.ports import Ports
 from shared.core.trouble import STORED
@@ -75,7 +76,7 @@ async def _report(ports: Ports) -> None:
     try:
         report: Reported | None = Reported(ports.clock(), counts, ports.troubles.silent())
         if not counts and published is None:
-            report = await _of_earlier(ports)
+            report = await _of_earlier(ports.ledger)
         if report is not None:
             await ports.ledger.report(report)
         ports.troubles.published = bool(counts)
@@ -83,9 +84,9 @@ async def _report(ports: Ports) -> None:
         log.warning("what is wrong could not be reported: %s", error)
 
 
-async def _of_earlier(ports: Ports) -> Reported | None:
+async def _of_earlier(ledger: Ledger) -> Reported | None:
     """The report of an earlier process without what is over, now that this one works; None if nothing is."""
-    before = (await ports.ledger.standing()).reported
+    before = (await ledger.standing()).reported
     if before is None or before.counts.keys() <= {*STORED}:
         return None
     return Reported(before.at, {kind: before.counts[kind] for kind in STORED if kind in before.counts})
@@ -159,7 +160,7 @@ async def _submit_one(ports: Ports, row: Active, world: World, ended: list[Job])
 
     The pass may take a while, so it is asked once more whether submissions are paused.
     """
-    if (stored := await _record_of(ports, row)) is None:
+    if (stored := await _record_of(ports.ledger, row)) is None:
         return
     verdict = permitted(stored, replace(world, pause=await paused(ports)))
     if isinstance(verdict, Permit):
@@ -168,9 +169,9 @@ async def _submit_one(ports: Ports, row: Active, world: World, ended: list[Job])
         await look_again(ports, stored)
 
 
-async def _record_of(ports: Ports, row: Active) -> Stored | None:
+async def _record_of(ledger: Ledger, row: Active) -> Stored | None:
     """The record in a row; if it cannot be read there, a read notes that."""
     try:
         return row.stored
     except Unreadable:
-        return await ports.ledger.get(row.job_id)
+        return await ledger.get(row.job_id)

@@ -13,13 +13,15 @@ from datetime import timedelta
 
 from shared.admission.active import active_jobs
 from shared.admission.pauses import paused
+from shared.core.code.snapshots import Snapshots
 from shared.core.each import each
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState
 from shared.core.ledger.entries import Active
 from shared.core.ledger.kinds import describe_damage
+from shared.core.ledger.ledger import Ledger, Outbox
 from shared.core.ledger.listing import Query
-from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Ports
+from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Engines, Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.drops.contents import files_in
 from shared.intake.drops.folder import plans
@@ -46,21 +48,21 @@ async def audit(ports: Ports) -> Audit:
     report = Audit()
     noted = ports.troubles.reasons("row")
     ports.troubles.forget("row")  # the reads below find unreadable rows again
-    active = await active_jobs(ports)
+    active = await active_jobs(ports.ledger)
     ended = await _recent_ends(ports)
     report.counted |= {"active": len(active), "ended": len(ended)}
     stored = await records(ports, active)
     for name, comparison in (
         ("drops", _drops(ports, report)),
         ("submissions", _submissions(ports, active, report)),
-        ("settings", _settings(ports, stored, report)),
-        ("code", _code(ports, stored, report)),
+        ("settings", _settings(ports.engines, stored, report)),
+        ("code", _code(ports.snapshots, stored, report)),
         ("clusters", compare_clusters(ports, active, ended, report)),
         ("strangers on the clusters", compare_strangers(ports, active, report)),
-        ("events of ends", _check_end_events(ports, ended, report)),
+        ("events of ends", _check_end_events(ports.outbox, ended, report)),
         ("deliveries", _deliveries(ports, report)),
         ("archive", _overdue(ports, report)),
-        ("rows", _check_rows(ports, active, ended, noted)),
+        ("rows", _check_rows(ports.ledger, active, ended, noted)),
     ):
         try:
             await comparison
@@ -81,23 +83,23 @@ async def _recent_ends(ports: Ports) -> list[Job]:
     return [stored.job for stored in ends if stored is not None]
 
 
-async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None:
+async def _settings(engines: Engines, records: Iterable[Job], report: Audit) -> None:
     """Checks that every job's cluster is configured, and that nothing waits for an operator's correction."""
     for job in records:
-        if job.cluster and job.cluster not in ports.engines.clusters:
+        if job.cluster and job.cluster not in engines.clusters:
             text = f"{job.state.value}, and its cluster {job.cluster} is not configured"
             report.differs("settings", job.id, text)
         elif job.message.startswith(OPERATOR_NEEDED):
             report.differs("settings", job.id, job.message)
 
 
-async def _code(ports: Ports, records: Iterable[Job], report: Audit) -> None:
+async def _code(snapshots: Snapshots, records: Iterable[Job], report: Audit) -> None:
     """Checks that the code of every active job is there: its next attempt could not run."""
     jobs = defaultdict[str, list[Job]](list)
     for job in records:
         if job.code is not None:
             jobs[job.code.blob].append(job)
-    archives = await each(jobs, ports.snapshots.find)
+    archives = await each(jobs, snapshots.find)
     for (blob, of_blob), archive in zip(jobs.items(), archives, strict=True):
         for job in of_blob if archive is None else ():
             text = f"{job.state.value}, and its code {blob} was deleted: cancel it, and send the folder again"
@@ -138,7 +140,7 @@ async def _drops(ports: Ports, report: Audit) -> None:
     jobs = {memo.job_id: memo.path for memo in inventory.remembered.values() if memo.job_id}
 
     async def has_record(job_id: str) -> None:
-        if not await is_known(ports, job_id):
+        if not await is_known(ports.ledger, job_id):
             report.differs("record", job_id, f"the record of the drop {jobs[job_id]} is missing")
 
     await each(jobs, has_record)
@@ -157,19 +159,19 @@ async def _submissions(ports: Ports, active: Iterable[Active], report: Audit) ->
 
 
 async def _check_rows(
-    ports: Ports, active: Iterable[Active], ended: Iterable[Job], noted: Iterable[str]
+    ledger: Ledger, active: Iterable[Active], ended: Iterable[Job], noted: Iterable[str]
 ) -> None:
     """Read the rows that no other comparison reads, to note unreadable ones; also those noted before."""
-    await ports.ledger.check([*(row.job_id for row in active), *(job.id for job in ended)], noted)
+    await ledger.check([*(row.job_id for row in active), *(job.id for job in ended)], noted)
 
 
-async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:
+async def _check_end_events(outbox: Outbox, ended: Iterable[Job], report: Audit) -> None:
     """Checks that every job that ended last has the event of its end."""
 
     async def one(job: Job) -> None:
         if not any(job.state.value in receiver.events for receiver in job.notify):
             return
-        events = await ports.outbox.events(job.id)
+        events = await outbox.events(job.id)
         if not any(notice.sequence == job.stage.sequence for notice in events):
             report.differs("delivery", job.id, f"{job.state.value}, without an event of its end")
 

@@ -61,7 +61,7 @@ async def compare_strangers(ports: Ports, active: Iterable[Active], report: Audi
             continue
         for name, token in at_work.items():
             job_id = token.rpartition(".")[0]
-            if name not in ours and not await is_known(ports, job_id):
+            if name not in ours and not await is_known(ports.ledger, job_id):
                 text = f"at work on {cluster.name} for {job_id}, which is not recorded here"
                 report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.code.record import Code, SignedPlace
+from shared.core.code.snapshots import Snapshots
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.lifecycle.lookup import job
-from shared.snapshots.listing import SHOWN, Listing, Unreadable, listing
+from shared.snapshots.listing import SHOWN, Listing, Unreadable, as_text, content, listing
 
 #: For how long an address reads an archive that a person asked for.
 _READABLE = timedelta(minutes=15)
@@ -24,10 +25,15 @@ class ListedCode(NamedTuple):
     code: Code
     listing: Listing
     place: SignedPlace
+    #: of the file that was asked for
+    text: str | None = None
 
 
-async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> ListedCode:
-    """The code of a job. Raises Misuse: 404, 410 after its code was deleted, 422 if it is not an archive."""
+async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, file: str = "") -> ListedCode:
+    """The code of a job, or one file of it, by its name as text.
+
+    Raises Misuse: 404, 410 after its code was deleted, 422 if it is not an archive.
+    """
     stored = await job(ports, job_id, who)
     code = stored.job.code
     if code is None:
@@ -36,27 +42,45 @@ async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Listed
             status=404,
             remedy="its receipt names the scripts that it mounts",
         )
-    listed = await _listed(ports, job_id, code)
+    listed, text = await _read(ports.snapshots, job_id, code, file)
     until = ports.clock() + _READABLE
     address = await ports.snapshots.read_address(code.blob, until)
-    return ListedCode(code, listed, SignedPlace(address, until))
+    return ListedCode(code, listed, SignedPlace(address, until), text)
 
 
-async def _listed(ports: Ports, job_id: str, code: Code) -> Listing:
-    stored = await ports.snapshots.find(code.blob)
+class _Read(NamedTuple):
+    listing: Listing
+    text: str | None = None
+
+
+async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Read:
+    stored = await snapshots.find(code.blob)
     if stored is None or stored.size != code.bytes:
         text = f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
         raise Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
     if code.bytes > SHOWN:
-        return Listing((), more=True)
+        return _Read(Listing((), more=True))
     # Not in memory: a few of them at once would fill it.
     with TemporaryFile() as file:
-        async for part in ports.snapshots.read(code.blob):
+        async for part in snapshots.read(code.blob):
             file.write(part)
         file.seek(0)
         try:
-            return await asyncio.to_thread(listing, file)
+            return await asyncio.to_thread(_shown, file, name)
         except Unreadable as error:
             raise Misuse(
                 f"the code cannot be listed: {error}", status=422, remedy="read it by the job's address"
             ) from error
+
+
+def _shown(archive: BinaryIO, name: str) -> _Read:
+    """The members of an archive, or one file with its text. Raises Unreadable, and Misuse if it has none."""
+    every = listing(archive)
+    if not name:
+        return _Read(every)
+    one = next((entry for entry in every.entries if as_text(entry.name) == name and not entry.link), None)
+    if one is None:
+        raise Misuse("the code does not have this file", status=404, remedy="name one that it lists")
+    archive.seek(0)
+    data = content(archive, one.name)
+    return _Read(Listing((one,), more=False), None if data is None else data.decode("utf-8", "replace"))

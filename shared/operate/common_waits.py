@@ -18,6 +18,7 @@ from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.entries import Pause, Reported, Silent, Standing
 from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.teams.teams_store import TeamsStore
 from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
 
@@ -41,11 +42,11 @@ async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
 
 async def as_it_stands(ports: Ports, job: Job) -> Job:
     """The same of one job, with its place in its team's line: another point read, where it waits there."""
-    (one,) = await as_they_stand(ports, [await _in_line(ports, job)])
+    (one,) = await as_they_stand(ports, [await _in_line(ports.teams, job)])
     return one
 
 
-async def _in_line(ports: Ports, job: Job) -> Job:
+async def _in_line(teams: TeamsStore, job: Job) -> Job:
     """The job with its place among the jobs of its team, where it waits for the team's quota.
 
     Costs a point read for such a job, and nothing for others.
@@ -54,7 +55,7 @@ async def _in_line(ports: Ports, job: Job) -> Job:
     if not job.needs_claim or waiting is None or waiting.word != WAITS_FOR_QUOTA:
         return job
     try:
-        line = (await ports.teams.use(job.team)).waiting
+        line = (await teams.use(job.team)).waiting
     except SlipwayError as error:
         log.warning("the line of the team %s is not known: %s", job.team, error)
         return job

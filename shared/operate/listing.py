@@ -11,7 +11,7 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.core.ledger.listing import Label, Page, Query
-from shared.core.ports import Ports
+from shared.core.ports import Engines, Ports
 
 #: The note of a page that was cut short.
 CUT = "not all jobs were searched for this page: the list continues at `next`"
@@ -39,7 +39,7 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
         if not who.teams and query.owner not in ("", who.source):
             return Page(())  # other owners' jobs are not visible to the caller
         query = replace(query, seen_by=who)
-    query = replace(query, cluster=_cluster_spelling(ports, query.cluster))
+    query = replace(query, cluster=_cluster_spelling(ports.engines, query.cluster))
     return await ports.ledger.find(query, limit=number, after=parameters.get("after"))
 
 
@@ -60,9 +60,9 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
     )
 
 
-def _cluster_spelling(ports: Ports, cluster: str) -> str:
+def _cluster_spelling(engines: Engines, cluster: str) -> str:
     """The spelling of a cluster in records: jobs may name it in any case."""
-    names = (name for name in ports.engines.clusters if name.lower() == cluster.lower())
+    names = (name for name in engines.clusters if name.lower() == cluster.lower())
     return next(names, cluster)
 
 

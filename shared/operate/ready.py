@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from shared.admission.pauses import paused
 from shared.core.errors import Misconfigured, NotFound, SlipwayError
-from shared.core.ports import Ports
-from shared.core.trouble import lately
+from shared.core.ports import Engines, Ports
+from shared.core.trouble import Troubles, lately
 from shared.operate.writable import unwritable
 from shared.setting_table.functions_off import EXPECTED, NEEDED, SWEEPER
 
@@ -107,11 +107,14 @@ async def ready(ports: Ports) -> Ready:
 async def _probe(ports: Ports) -> Ready:
     clusters = ports.engines.clusters.values()
     storage, *engines = await asyncio.gather(
-        _answers(ports, "storage", _storage(ports)),
-        *(_answers(ports, f"cluster {one.name}", _engine(ports, one.engine, one.name)) for one in clusters),
+        _answers(ports.troubles, "storage", _storage(ports)),
+        *(
+            _answers(ports.troubles, f"cluster {one.name}", _engine(ports.engines, one.engine, one.name))
+            for one in clusters
+        ),
     )
     refusing = await unwritable(ports) if storage else ()
-    stopped = storage and await _answers(ports, "the pause row", _is_paused(ports))
+    stopped = storage and await _answers(ports.troubles, "the pause row", _is_paused(ports))
     for name, why in ports.functions_off.items():
         if name in EXPECTED and ports.troubles.report("settings", f"function {name}", why):
             log.error("not all functions run: %s", why)
@@ -133,15 +136,15 @@ async def _probe(ports: Ports) -> Ready:
     )
 
 
-async def _answers(ports: Ports, what: str, question: Awaitable[bool]) -> bool | None:
+async def _answers(troubles: Troubles, what: str, question: Awaitable[bool]) -> bool | None:
     """Whether it answers; None if the settings prevent an answer."""
     try:
         async with asyncio.timeout(_PATIENCE):
             answer = await question
-        ports.troubles.resolve("settings", what)
+        troubles.resolve("settings", what)
         return answer
     except (Misconfigured, NotFound) as error:  # it answers, but lacks what the settings name
-        if ports.troubles.report("settings", what, str(error)):
+        if troubles.report("settings", what, str(error)):
             log.error("not ready: %s: %s", what, error)
         return None
     except (SlipwayError, TimeoutError) as error:
@@ -169,8 +172,8 @@ async def _reported(ports: Ports) -> list[tuple[str, int]]:
     return [(kind, n) for kind, n in report.counts.items() if lately(kind, report.at, now)] if report else []
 
 
-async def _engine(ports: Ports, engine: str, cluster: str) -> bool:
-    await ports.engines.get(engine).nodes(cluster)
+async def _engine(engines: Engines, engine: str, cluster: str) -> bool:
+    await engines.get(engine).nodes(cluster)
     return True
 
 

@@ -13,7 +13,7 @@ from shared.answers.events import ReceiverBreaker, ReceiverState
 from shared.core.errors import SlipwayError
 from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled
-from shared.core.ports import Ports
+from shared.core.ports import Ports, Seal
 
 #: How many dead events of a receiver are named; the others are counted.
 _NAMED = 50
@@ -48,18 +48,18 @@ async def receivers(ports: Ports) -> list[ReceiverState]:
 def _breaker(ports: Ports, ways: Sequence[_Way]) -> ReceiverBreaker | None:
     """The breaker of a receiver. If several addresses are shown alike, the one that waits longest."""
     now, breaker = ports.clock(), ports.receivers.breaker
-    addresses = {address_of(ports, way.delivery) for way in ways if way.delivery.state == "pending"}
+    addresses = {address_of(ports.seal, way.delivery) for way in ways if way.delivery.state == "pending"}
     opened = (breaker.state(one, now) for one in addresses)
     last = max((one for one in opened if one is not None), key=lambda one: one.until, default=None)
     return ReceiverBreaker(state=last.state, since=last.since, until=last.until) if last else None
 
 
-def address_of(ports: Ports, delivery: Delivery) -> str:
+def address_of(seal: Seal, delivery: Delivery) -> str:
     """The whole address; "" if it can no longer be opened, so it is never tried and has no breaker."""
     if delivery.sealed is None:
         return delivery.url
     try:
-        return ports.seal.unseal(delivery.sealed, delivery.context)
+        return seal.unseal(delivery.sealed, delivery.context)
     except SlipwayError:
         return ""
 

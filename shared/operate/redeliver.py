@@ -15,6 +15,7 @@ from shared.core.notify.cloudevents import cloud_event
 from shared.core.notify.events import Delivery, Notice
 from shared.core.notify.receivers import receiver_id
 from shared.core.notify.webhook_url import DEFAULT, why_unsigned
+from shared.core.policy import Policy
 from shared.core.ports import Ports, Posted
 from shared.delivery.deliver import QUEUE
 from shared.lifecycle.lookup import archived
@@ -28,7 +29,7 @@ async def events_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list
     """Every event of a job that has a receiver, in order, archived or not. Raises Misuse (404, 410)."""
     job = (await job_of(ports, job_id, who)).job
     if job.archived:
-        return list((await archived(ports, job)).events)
+        return list((await archived(ports.archive, job)).events)
     return await ports.outbox.events(job_id)
 
 
@@ -87,7 +88,7 @@ async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
         notice
         for notice in notices
         if any(
-            _is_redelivered(one) and receiver_id(address_of(ports, one)) not in disabled
+            _is_redelivered(one) and receiver_id(address_of(ports.seal, one)) not in disabled
             for one in notice.deliveries
         )
     ]
@@ -127,7 +128,7 @@ async def send_test(ports: Ports, url: str, secret: str, key: str) -> Posted:
         raise Misuse(why, remedy=f"name one of SLIPWAY_WEBHOOK_SECRETS, for its own hosts: {names}")
     secrets = ports.secrets[secret or DEFAULT]
     now = ports.clock()
-    identity, body = _test_event(ports, url, key, now)
+    identity, body = _test_event(ports.policy, url, key, now)
     posted = await ports.webhooks.post(url, identity, body, secrets, now)
     if posted.outcome == "delivered":
         await ports.outbox.enable(receiver_id(url))
@@ -142,13 +143,11 @@ class _TestEvent(NamedTuple):
     body: bytes
 
 
-def _test_event(ports: Ports, url: str, key: str, now: datetime) -> _TestEvent:
+def _test_event(policy: Policy, url: str, key: str, now: datetime) -> _TestEvent:
     identity = "evt_" + hashlib.sha256(f"{url}|{key}".encode()).hexdigest()[:26]
     data = {"message": "a test of this address"}
     subject = f"receivers/{receiver_id(url)}"
-    body = cloud_event(
-        id=identity, source=ports.policy.source, type=_TEST, subject=subject, time=now, data=data
-    )
+    body = cloud_event(id=identity, source=policy.source, type=_TEST, subject=subject, time=now, data=data)
     return _TestEvent(identity, body)
 
 

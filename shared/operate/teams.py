@@ -14,7 +14,7 @@ from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, version_of
 from shared.core.teams.reading import read_teams
-from shared.core.teams.teams_store import UnreadableTeams
+from shared.core.teams.teams_store import TeamsStore, UnreadableTeams
 from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
 from shared.lifecycle.current_teams import current_teams, forget_teams
@@ -48,7 +48,7 @@ async def teams(ports: Ports) -> TeamsResult:
     """The document, empty if there is none. Costs a point read for it and for each team with a quota."""
     stored = await ports.teams.get()
     document = stored.teams if stored is not None else _NO_TEAMS
-    uses = await _uses(ports, document, document.teams)
+    uses = await _uses(ports.teams, document, document.teams)
     return TeamsResult(document, uses.readable, unknown=uses.unknown)
 
 
@@ -67,7 +67,7 @@ async def usage(ports: Ports, who: Caller) -> list[TeamUsage]:
     """The teams of a caller, or all of them for one who sees every job; a point read for each quota."""
     document = await current_teams(ports)
     names = [name for name in document.teams if who.sees_all or name in who.teams]
-    uses = await _uses(ports, document, names)
+    uses = await _uses(ports.teams, document, names)
     return [
         TeamUsage(name, document.teams[name].quota, uses.readable.get(name), uses.unknown.get(name, ""))
         for name in names
@@ -81,13 +81,13 @@ class _Uses(NamedTuple):
     unknown: dict[str, str]
 
 
-async def _uses(ports: Ports, document: Teams, names: Iterable[str]) -> _Uses:
+async def _uses(teams: TeamsStore, document: Teams, names: Iterable[str]) -> _Uses:
     limited = [name for name in names if document.teams[name].quota is not None]
     uses = _Uses({}, {})
 
     async def one(team: str) -> None:
         try:
-            uses.readable[team] = await ports.teams.use(team)
+            uses.readable[team] = await teams.use(team)
         except Unreadable as error:
             uses.unknown[team] = f"{error}; {error.remedy}"
 
@@ -106,7 +106,7 @@ async def replace_teams(
     """
     source = Source(text, _FILE)
     document, problems = await off_loop(len(text), read_through, source, Limits(max_bytes=MAX_BYTES))
-    before, etag, lost = await _present(ports, version)
+    before, etag, lost = await _present(ports.teams, version)
     if document is None or problems:
         return TeamsResult(before, problems=source.locate(problems))
     after, problems = read_teams(
@@ -131,10 +131,10 @@ class _Present(NamedTuple):
     lost: tuple[str, ...] = ()
 
 
-async def _present(ports: Ports, version: str) -> _Present:
+async def _present(teams: TeamsStore, version: str) -> _Present:
     """The present document. Raises UnreadableTeams where a version is named, which that may not have."""
     try:
-        stored = await ports.teams.get()
+        stored = await teams.get()
     except UnreadableTeams as error:
         if version:
             raise
@@ -145,7 +145,7 @@ async def _present(ports: Ports, version: str) -> _Present:
 async def _write(ports: Ports, after: Teams, etag: str) -> None:
     if await ports.teams.put(after, etag) is None:
         raise _changed()
-    forget_teams(ports)
+    forget_teams(ports.memo)
 
 
 def _changed() -> Misuse:

@@ -14,7 +14,7 @@ from shared.core.caller import ADMIN, Caller
 from shared.core.errors import Misuse
 from shared.core.identity import is_job_id
 from shared.core.job_sweeps.record import is_sweep_id
-from shared.core.ledger.activity import Act, act_of
+from shared.core.ledger.activity import Act, Activity, act_of
 from shared.core.ports import Ports
 from shared.lifecycle.current_teams import current_teams
 
@@ -64,7 +64,7 @@ async def trail(ports: Ports, parameters: Mapping[str, str], who: Caller) -> Tra
     if teams is not None and not teams:
         who.needs(ADMIN)
     limit, day, page = _limit(parameters), _day(parameters), TrailPage()
-    async for position, text in _lines(ports, _page_start(parameters), day):
+    async for position, text in _lines(ports.activity, _page_start(parameters), day):
         if text is None or len(page.acts) == limit:
             page.next = str(position)
             break
@@ -83,17 +83,17 @@ def _matches(act: Act, parameters: Mapping[str, str]) -> bool:
     return equal and ("about" not in parameters or act.concerns(parameters["about"]))
 
 
-async def _lines(ports: Ports, after: _Position | None, only: str | None) -> AsyncIterator[_Line]:
+async def _lines(activity: Activity, after: _Position | None, only: str | None) -> AsyncIterator[_Line]:
     """Lines with the position of their ends, the newest first; then one without a text, if it is too much."""
     requests = 0
-    for day in sorted(await ports.activity.days(), reverse=True):
+    for day in sorted(await activity.days(), reverse=True):
         if (only and day != only) or (after and day > after.day):
             continue
         if requests >= MOST_REQUESTS:
             yield _Line(_Position(day, "23", 10**15 - 1), None)
             return
         requests += 1
-        for hour, size in sorted(await ports.activity.hours(day), reverse=True):
+        for hour, size in sorted(await activity.hours(day), reverse=True):
             if after and (day, hour) > (after.day, after.hour):
                 continue
             end = min(size, after.end) if after and (day, hour) == (after.day, after.hour) else size
@@ -103,7 +103,7 @@ async def _lines(ports: Ports, after: _Position | None, only: str | None) -> Asy
                     return
                 requests += 1
                 start = max(0, end - CHUNK)
-                data = await ports.activity.read(day, hour, start, end)
+                data = await activity.read(day, hour, start, end)
                 for end, text in _backwards(data, start):
                     if text:
                         yield _Line(_Position(day, hour, end + len(text) + 1), text)

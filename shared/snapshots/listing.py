@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple, NoReturn
 from shared.snapshots.pack import ENTRIES, MIB
 
 #: The most bytes of an archive that are unpacked to show it, and of a file that is shown.
-SHOWN, TEXT = 32 * MIB, 1 * MIB
+SHOWN, TEXT = 32 * MIB, 1 << 16
 #: The most bytes of the names that a listing has, as JSON writes them, and of one name: that of Linux.
 NAMES, NAME = 4 * MIB, 4095
 _BLOCK, _CHUNK = 512, 1 << 16

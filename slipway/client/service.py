@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from slipway.client.calls.answers import Body, Listed, settings_in
-from slipway.client.calls.base import id_of
 from slipway.client.calls.code import CodeCalls
 from slipway.client.calls.keys import key_for, keyed, new_key, repeatable
 from slipway.client.calls.output import OutputCalls
 from slipway.client.calls.refusal import Absent
-from slipway.client.calls.wire import session
+from slipway.client.calls.wire import id_of, session
 from slipway.client.deployment import find_deployment
 from slipway.failure import Failure
 

@@ -24,6 +24,7 @@ class CodeEntry(TypedDict):
 class CodeListing(JobCode):
     entries: list[CodeEntry]
     more: bool
+    text: NotRequired[str]
     url: str
     expires: str
 

@@ -131,7 +131,7 @@ class AsyncClient:
         async with service(self._url, self._key) as api:
             return self._job(await job_id(api, job))
 
-    async def jobs(self, *, limit: int = 50, **conditions: str) -> list[AsyncJob]:
+    async def jobs(self, /, *, limit: int = 50, **conditions: str) -> list[AsyncJob]:
         """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""
         async with service(self._url, self._key) as api:
             return [self._job(one["id"]) for one in (await api.jobs(conditions, limit)).jobs]

@@ -10,11 +10,11 @@ from collections.abc import Callable, Coroutine
 from functools import cache, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from shared.answers.job_sweep import SweepDetail
 from slipway.client.caller import remembered
 from slipway.library.aio import AsyncClient
 from slipway.library.job import AsyncJob
 from slipway.library.sweep import AsyncSweep
+from slipway.library.sweep import RankedJob as AsyncRankedJob
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -39,57 +39,49 @@ def _wait_for(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 def _blocking(
-    method: Callable[Concatenate[AsyncJob, _P], Coroutine[Any, Any, _T]],
-) -> Callable[Concatenate["Job", _P], _T]:
-    @wraps(method)
-    def wait_for(self: "Job", /, *arguments: _P.args, **options: _P.kwargs) -> _T:
-        return _wait_for(method(self._job, *arguments, **options))
+    method: Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]], give: Callable[[_T], _R]
+) -> Callable[Concatenate[Any, _P], _R]:
+    """The method, waited for, with its result as `give` makes it of that of the asynchronous one."""
 
+    @wraps(method)
+    def wait_for(self: Any, /, *arguments: _P.args, **options: _P.kwargs) -> _R:
+        return give(_wait_for(method(self._async, *arguments, **options)))
+
+    if give is not _same:  # what help() and notebooks show: this method's own result
+        shown = give if isinstance(give, type) else give.__annotations__["return"]
+        signature = inspect.signature(method).replace(return_annotation=shown)
+        vars(wait_for)["__signature__"] = signature
+        wait_for.__annotations__ = {**method.__annotations__, "return": shown}
     return wait_for
 
 
-def _giving(
-    own: Callable[[_T], _R],
-) -> Callable[
-    [Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _T]]], Callable[Concatenate["Client", _P], _R]
-]:
-    """A method of the client that gives one of these classes."""
-
-    def blocking(
-        method: Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _T]],
-    ) -> Callable[Concatenate["Client", _P], _R]:
-        @wraps(method)
-        def wait_for(self: "Client", /, *arguments: _P.args, **options: _P.kwargs) -> _R:
-            return own(_wait_for(method(self._client, *arguments, **options)))
-
-        # What help() and notebooks show: this method's own result.
-        signature = inspect.signature(method).replace(return_annotation=own)
-        vars(wait_for)["__signature__"] = signature
-        wait_for.__annotations__ = {**method.__annotations__, "return": own}
-        return wait_for
-
-    return blocking
+def _same(result: _T) -> _T:
+    return result
 
 
-class Job:
-    """A job at a deployment."""
+class _Waiting:
+    """A job or a sweep, which the asynchronous one stands behind."""
 
-    def __init__(self, job: AsyncJob) -> None:
-        self._job = job
-        self.id = job.id
+    def __init__(self, one: Any) -> None:
+        self._async = one
+        self.id: str = one.id
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r})"
 
-    details = _blocking(AsyncJob.details)
-    wait = _blocking(AsyncJob.wait)
-    result = _blocking(AsyncJob.result)
-    log = _blocking(AsyncJob.log)
-    metrics = _blocking(AsyncJob.metrics)
-    curves = _blocking(AsyncJob.curves)
-    files = _blocking(AsyncJob.files)
-    download = _blocking(AsyncJob.download)
-    cancel = _blocking(AsyncJob.cancel)
+
+class Job(_Waiting):
+    """A job at a deployment."""
+
+    details = _blocking(AsyncJob.details, _same)
+    wait = _blocking(AsyncJob.wait, _same)
+    result = _blocking(AsyncJob.result, _same)
+    log = _blocking(AsyncJob.log, _same)
+    metrics = _blocking(AsyncJob.metrics, _same)
+    curves = _blocking(AsyncJob.curves, _same)
+    files = _blocking(AsyncJob.files, _same)
+    download = _blocking(AsyncJob.download, _same)
+    cancel = _blocking(AsyncJob.cancel, _same)
 
 
 class RankedJob(NamedTuple):
@@ -99,56 +91,33 @@ class RankedJob(NamedTuple):
     job: Job
 
 
-class Sweep:
+def _jobs(jobs: list[AsyncJob]) -> list[Job]:
+    return [Job(one) for one in jobs]
+
+
+def _ranked(jobs: list[AsyncRankedJob]) -> list[RankedJob]:
+    return [RankedJob(value, Job(job)) for value, job in jobs]
+
+
+class Sweep(_Waiting):
     """A sweep of jobs at a deployment."""
 
-    def __init__(self, sweep: AsyncSweep) -> None:
-        self._sweep = sweep
-        self.id = sweep.id
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id!r})"
-
-    def details(self) -> SweepDetail:
-        """The sweep as it is now: how many of its jobs wait, work and have ended."""
-        return _wait_for(self._sweep.details())
-
-    def wait(self, timeout: float | None = None) -> SweepDetail:
-        """Wait until all its jobs have ended, however they end; the record then.
-
-        Raises TimeoutError after so many seconds.
-        """
-        return _wait_for(self._sweep.wait(timeout))
-
-    def jobs(self, **conditions: str) -> list[Job]:
-        """Its jobs, newest first, by the conditions of `GET /api/jobs`: state="failed"."""
-        return [Job(one) for one in _wait_for(self._sweep.jobs(**conditions))]
-
-    def best(self, metric: str, *, most: bool = False) -> list[RankedJob]:
-        """Its jobs by the last value of a metric, the lowest first; the highest first with `most`.
-
-        Jobs that have not reported it, or cannot be asked, are left out.
-        """
-        ranked = _wait_for(self._sweep.best(metric, most=most))
-        return [RankedJob(value, Job(job)) for value, job in ranked]
-
-    def cancel(self) -> SweepDetail:
-        """Ask for the end of every job of it."""
-        return _wait_for(self._sweep.cancel())
+    details = _blocking(AsyncSweep.details, _same)
+    wait = _blocking(AsyncSweep.wait, _same)
+    jobs = _blocking(AsyncSweep.jobs, _jobs)
+    best = _blocking(AsyncSweep.best, _ranked)
+    cancel = _blocking(AsyncSweep.cancel, _same)
 
 
 class Client:
     """A deployment: by address, else by the environment, the profile of `slipway login`, the local stack."""
 
     def __init__(self, url: str = "", key: str = "") -> None:
-        self._client = AsyncClient(url, key)
+        self._async = AsyncClient(url, key)
 
-    run = _giving(Job)(AsyncClient.run)
-    submit = _giving(Job)(AsyncClient.submit)
-    job = _giving(Job)(AsyncClient.job)
-    submit_sweep = _giving(Sweep)(AsyncClient.submit_sweep)
-    sweep = _giving(Sweep)(AsyncClient.sweep)
-
-    def jobs(self, *, limit: int = 50, **conditions: str) -> list[Job]:
-        """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""
-        return [Job(one) for one in _wait_for(self._client.jobs(limit=limit, **conditions))]
+    run = _blocking(AsyncClient.run, Job)
+    submit = _blocking(AsyncClient.submit, Job)
+    submit_sweep = _blocking(AsyncClient.submit_sweep, Sweep)
+    sweep = _blocking(AsyncClient.sweep, Sweep)
+    job = _blocking(AsyncClient.job, Job)
+    jobs = _blocking(AsyncClient.jobs, _jobs)

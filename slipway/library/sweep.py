@@ -54,7 +54,7 @@ class AsyncSweep:
                 record = await patiently(lambda: api.sweep(self.id))
             return _detail(record)
 
-    async def jobs(self, **conditions: str) -> list[AsyncJob]:
+    async def jobs(self, /, **conditions: str) -> list[AsyncJob]:
         """Its jobs, newest first, by the conditions of `GET /api/jobs`: state="failed"."""
         async with service(self._url, self._key) as api:
             listed = (await api.jobs({**conditions, "sweep": self.id}, _MOST)).jobs

@@ -33,7 +33,9 @@ async def test_by_http_nothing_runs_and_the_answer_is_what_then_happens(door: Do
     _, log, _ = await door.call("GET", f"jobs/{job['id']}/log")
     observation = dict(line.split("=", 1) for line in log["text"].splitlines() if "=" in line)
     names = {one["name"] for one in answer["environment"]}
-    assert names == {n for n in observation if n.startswith(("AZ_BATCH", "SLIPWAY_"))} | {"OWN"}
+    ours = {n for n in observation if n.startswith(("AZ_BATCH", "SLIPWAY_"))}
+    assert names == ours | {"OWN", "PYTHONUNBUFFERED"}
+    assert observation["PYTHONUNBUFFERED"] == "1"
     assert observation["SLIPWAY_JOB_ID"] == messages["id"]
     _, again, _ = await door.call("POST", "explain", request, Idempotency_Key=key)
     assert again["verdict"] == "duplicate"

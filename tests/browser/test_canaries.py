@@ -17,6 +17,7 @@ UNSEEN = {
         *(f"SignInWay.{name}" for name in ("authorize", "client", "issuer", "scope", "token")),
     },
     "compared, and not shown": {"Identity.id", "OutputEntry.kind", "OwnTeam.name", "Sweep.state"},
+    "shown of a file that is opened": {"CodeListing.text"},
     "not read by the page": {
         *(
             "DeadOne.queue",

@@ -35,9 +35,12 @@ export type CodeEntry = {
 
 /** The code of a job, and what is in it. */
 export type CodeListing = JobCode & {
+  /** Its members; with `file`, those of that name. */
   entries: CodeEntry[];
   /** Whether it has more than is listed: 20,000 members, 32 MiB unpacked, none of more than that packed. */
   more: boolean;
+  /** The first 64 KiB of `file`, which is read as UTF-8. */
+  text?: string;
   /** An address that reads the archive from storage. */
   url: string;
   expires: string;

@@ -100,6 +100,10 @@ class Teams(Model):
         ]
         return max(owners)[1] if owners else ""
 
+    def of_drop(self, folder: str) -> str:
+        """The team of the jobs of a folder: the one that owns it, else the default; "" for none."""
+        return self.of_folder(folder) or self.default or ""
+
     def secrets_of_others(self, team: str) -> frozenset[str]:
         """The webhook secrets that belong to other teams, and not to this one."""
         own = self.teams[team].webhook_secrets if team in self.teams else ()

@@ -70,7 +70,7 @@ def share_of_caller(who: Caller, teams: Teams, named: str, at: str) -> Share:
 
 def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
     """The team of a drop: the one that owns the folder, else the default. A name can only confirm it."""
-    name = teams.of_folder(folder) or teams.default or ""
+    name = teams.of_drop(folder)
     if named and named != name:
         belongs = (
             f'jobs of this folder belong to the team "{name}"' if name else "this folder belongs to no team"

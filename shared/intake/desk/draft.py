@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from shared.core.code.record import WORK
 from shared.core.pacing.off_loop import off_loop
+from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
 from shared.intake.desk.code import with_code
@@ -63,10 +64,10 @@ async def draft_again(ports: Ports, candidate: Candidate, *, live: bool = True) 
         folder=candidate.folder,
         cluster=cluster,
     )
-    return Draft(candidate, _frozen(ports, request, prepared))
+    return Draft(candidate, _frozen(ports.policy, request, prepared))
 
 
-def _frozen(ports: Ports, request: Request, prepared: Prepared) -> Prepared:
+def _frozen(policy: Policy, request: Request, prepared: Prepared) -> Prepared:
     """What is recorded of a drop with code: it was judged with the mount in whose place the code is."""
     if prepared.document is None or request.code is None or request.code.origin == "upload":
         return prepared
@@ -74,7 +75,7 @@ def _frozen(ports: Ports, request: Request, prepared: Prepared) -> Prepared:
         place = "in the working directory" if request.code.at == WORK else f"at {request.code.at}"
         note = f"code: the files of the folder are {place}, as they were accepted"
         return replace(prepared, notes=(*prepared.notes, note))
-    document = without_drop_mount(prepared.document, ports.policy.completion)
+    document = without_drop_mount(prepared.document, policy.completion)
     at = f"code: the files of the drop are at {request.code.at}, as they were accepted"
     notes = tuple(at if note.startswith(MOUNTED) else note for note in prepared.notes)
     return replace(prepared, document=document, notes=notes)

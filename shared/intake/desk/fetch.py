@@ -101,7 +101,7 @@ async def _visible(ports: Ports, request: Request, who: Caller, names: Sequence[
     if not teams.teams or (who.id and who.sees_all):
         return [*names]
     own = {request.share.team, *who.teams}
-    return [name for name in names if (teams.of_folder(name) or teams.default or "") in own]
+    return [name for name in names if teams.of_drop(name) in own]
 
 
 async def _read(drops: Drops, name: str) -> bytes | None:

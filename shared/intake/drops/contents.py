@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -133,6 +133,17 @@ class Whole(NamedTuple):
     blobs: list[Blob]
     cut: bool = False
     others: Others = Others()
+
+
+def of_teams(whole: Whole, is_readable: Callable[[str], bool]) -> Whole:
+    """What of it a job may have: a folder below may be another team's, and its names are, too."""
+
+    def names(those: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in those if is_readable(parent(name)))
+
+    blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]
+    others = Others(names(whole.others.ignored), names(whole.others.drops))
+    return whole._replace(blobs=blobs, others=others)
 
 
 async def all_files(drops: Drops, folder: str, files: Files) -> Whole:

@@ -18,13 +18,14 @@ from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
-from shared.intake.drops.contents import all_files, contents_of, files_in, too_many, with_cold
+from shared.intake.drops.contents import all_files, contents_of, files_in, of_teams, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.explained import put_explanation, with_its_document
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
 from shared.intake.drops.late import folder_that_lacks, note_frozen, say_late
 from shared.intake.drops.needed_files import folder_that_awaits
+from shared.intake.drops.needed_scripts import readable_beside
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
@@ -96,7 +97,8 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
         note_decided(ports, folder, folder_plans.decided)
     if not folder_plans.runs:
         return FolderResult(waits=folder_plans.waits)
-    whole = await all_files(ports.drops, folder, files)
+    every = await all_files(ports.drops, folder, files)
+    whole = of_teams(every, await readable_beside(ports, folder))
     freezer = Freezer(ports, whole, folder_plans.runs)
     newest = freezer.newest
     longest = ports.policy.longest(WaitKind.SETTLE)

@@ -10,10 +10,11 @@ from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import draft_of
 from shared.intake.desk.fetch import with_document
-from shared.intake.drops.contents import Whole, all_files, files_in, too_many, with_cold
+from shared.intake.drops.contents import Whole, all_files, files_in, of_teams, too_many, with_cold
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import plans
 from shared.intake.drops.freeze import Freezer
+from shared.intake.drops.needed_scripts import readable_beside
 from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
@@ -37,7 +38,8 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
     if files is None:
         return Explanations(waits=too_many(ports))
     folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
-    whole = await all_files(ports.drops, folder, files) if folder_plans.runs else Whole([])
+    every = await all_files(ports.drops, folder, files) if folder_plans.runs else Whole([])
+    whole = of_teams(every, await readable_beside(ports, folder))
     runs = with_cold(folder_plans, whole.blobs).runs
     freezer = Freezer(ports, whole, runs)
     explained = [await _explained(ports, plan, freezer, live=live) for plan in runs]

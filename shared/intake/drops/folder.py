@@ -11,7 +11,8 @@ from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
-from shared.intake.drops.left_out import is_left_over
+from shared.core.relations.contents import LEFT_OUT
+from shared.intake.drops.left_out import is_left_over, some_of
 from shared.intake.drops.needed_files import what_it_needs
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
@@ -70,11 +71,13 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile,
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return Plans()  # helpers below a job's own folder
-    scripts, absent = await scripts_of(ports, job.document, folder, blobs)
+    scripts, absent, of_others = await scripts_of(ports, job.document, folder, blobs)
     if absent:
         hint = await named_alike(ports.drops, absent[0], folder, blobs)
         return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names{hint}")
-    return Plans((Plan(folder, job, scripts, envelope),))
+    text = f"left out: files in folders of other teams ({some_of(of_others)})"
+    problems = (refused(LEFT_OUT, "", text),) if of_others else ()
+    return Plans((Plan(folder, job, scripts, envelope, problems=problems),))
 
 
 def waiting_path(folder: str) -> str:

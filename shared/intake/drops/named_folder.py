@@ -5,7 +5,7 @@ It is looked at where the request is judged, and frozen as a drop is before the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,10 +17,9 @@ from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import ANSWERED, Candidate
-from shared.intake.drops.contents import Whole, all_files, files_in, too_many, warning_of_cold
-from shared.intake.drops.folder import parent
+from shared.intake.drops.contents import all_files, files_in, of_teams, too_many, warning_of_cold
 from shared.intake.drops.freeze import SCOPE, FilesOfRun, files_of_folder, refusal_of, stored
-from shared.intake.drops.left_out import Others, left_out
+from shared.intake.drops.left_out import left_out
 from shared.jobspec import Problem
 from shared.lifecycle.current_teams import current_teams
 
@@ -96,7 +95,7 @@ async def _readable_to(ports: Ports, who: Caller) -> Callable[[str], bool]:
     teams = await current_teams(ports)
 
     def is_readable(folder: str) -> bool:
-        return who.sees_all or (bool(teams.teams) and (teams.of_folder(folder) or teams.default) in who.teams)
+        return who.sees_all or (bool(teams.teams) and teams.of_drop(folder) in who.teams)
 
     return is_readable
 
@@ -120,7 +119,7 @@ async def _listed(ports: Ports, is_readable: Callable[[str], bool], folder: str,
     if top is None:
         return _Listed(FilesOfRun(place, {}), (refused("SW117", "", too_many(ports)),))
     every = await all_files(ports.drops, folder, top)
-    whole = _of_teams(every, is_readable)
+    whole = of_teams(every, is_readable)
     files = files_of_folder(folder, whole.blobs, place, folder)
     if not files.files and not whole.cut:
         text = "the folder that code names has no files"
@@ -131,17 +130,6 @@ async def _listed(ports: Ports, is_readable: Callable[[str], bool], folder: str,
     if len(whole.blobs) < len(every.blobs):
         problems.append(refused(LEFT_OUT, "", "left out: folders below that belong to other teams"))
     return _Listed(files, tuple(one for one in problems if one is not None))
-
-
-def _of_teams(whole: Whole, is_readable: Callable[[str], bool]) -> Whole:
-    """What of it the caller may read: a folder below may be another team's, and its names are, too."""
-
-    def names(those: Iterable[str]) -> tuple[str, ...]:
-        return tuple(name for name in those if is_readable(parent(name)))
-
-    blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]
-    others = Others(names(whole.others.ignored), names(whole.others.drops))
-    return whole._replace(blobs=blobs, others=others)
 
 
 def _plus(candidate: Candidate, *problems: Problem) -> Candidate:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from posixpath import normpath
 from typing import Any, NamedTuple
 
 from shared.core.ports import Blob, Drops, Ports
 from shared.jobspec import character_flaw, complete, name_flaw, quote, scripts_possible, scripts_wanted
+from shared.lifecycle.current_teams import current_teams
 
 
 class Scripts(NamedTuple):
-    """The blobs that a job names, in order of names, and the names that have no blob."""
+    """The blobs that a job names, in order of names, and the names that have no blob.
+
+    `of_others`: names in folders of other teams, of which nothing is looked at.
+    """
 
     scripts: tuple[Blob, ...]
     absent: tuple[str, ...]
+    of_others: tuple[str, ...] = ()
 
 
 class Named(NamedTuple):
@@ -34,14 +39,28 @@ def names_in(ports: Ports, document: Any, folder: str) -> Named:
 
 async def scripts_of(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]) -> Scripts:
     """The blobs that the job of a folder names; `blobs` are the files directly in it."""
-    names, possible = names_in(ports, document, folder)
+    needed, possible = names_in(ports, document, folder)
+    is_readable = await readable_beside(ports, folder)
+    names = [name for name in needed if is_readable(name)]
     have, scripts = {blob.name: blob for blob in blobs}, dict[str, Blob]()
-    for name in (*names, *possible):
+    for name in (*names, *filter(is_readable, possible)):
         blob = have.get(name) or await exact(ports, name)
         if blob is not None:
             scripts[name] = blob
     present = tuple(scripts[name] for name in sorted(scripts))
-    return Scripts(present, tuple(name for name in names if name not in scripts))
+    of_others = tuple(name for name in needed if not is_readable(name))
+    return Scripts(present, tuple(name for name in names if name not in scripts), of_others)
+
+
+async def readable_beside(ports: Ports, folder: str) -> Callable[[str], bool]:
+    """Whether the job of a folder may take files of another one along: if both are of one team.
+
+    A team reads the code of its jobs, so their archives are a way to read files. Costs a point read every few
+    seconds.
+    """
+    teams = await current_teams(ports)
+    own = teams.of_drop(folder)
+    return lambda other: teams.of_drop(other) == own
 
 
 async def exact(ports: Ports, name: str) -> Blob | None:

@@ -121,14 +121,14 @@ async def _foreseen(ports: Ports, draft: Draft, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
     candidate, prepared = draft.candidate, draft.prepared
     place = candidate.place
-    job = begun(ports, first_record(ports, draft, place), prepared.cluster)
+    job = begun(ports.policy, first_record(ports, draft, place), prepared.cluster)
     existing = await ports.ledger.get(job.id) if live else None
     try:
         if existing is not None and not runs_again(existing, candidate):
             return _Foreseen(job, existing, None)
         if existing is not None:
             existing, place = await next_place(ports, candidate, place, valid=prepared.valid)
-            job = begun(ports, first_record(ports, draft, place), prepared.cluster)
+            job = begun(ports.policy, first_record(ports, draft, place), prepared.cluster)
     except Misuse as error:
         return _Foreseen(job, existing, error)
     if existing is None and live and prepared.valid and candidate.drop is None:
@@ -156,7 +156,7 @@ async def _view(ports: Ports, cluster: Cluster | None) -> _ViewResult:
 
 async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
     """The jobs of this deployment on the cluster: one range query a shard."""
-    jobs = await active_jobs(ports)
+    jobs = await active_jobs(ports.ledger)
     states = [row.state for row in jobs if row.target and row.target.cluster == cluster.name]
     running = sum(state is JobState.RUNNING for state in states)
     return Ahead(queued=len(states) - running, running=running)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from shared.jobspec.format.mount_options import steering
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, share_host
 from shared.jobspec.text.tree import JsonObject, Node, copied
@@ -21,10 +22,10 @@ def with_credentials(
 ) -> JsonObject:
     """The document, whose mounts without credentials have their account's key from `keys` (account → key).
 
-    `mountable`: the containers and shares that get it; None for all. `read_only`: the container that jobs
-    only read, since others' jobs run what is in it. A share gets none if its address has
-    another host than the account's in the cloud of this `suffix`: the address is the author's choice, the key
-    is the operator's. A container names no host.
+    `mountable`: the containers and shares that get it, if no option could name another; None for all.
+    `read_only`: the container that jobs only read, since others' jobs run what is in it. A share gets none if
+    its address has another host than the account's in the cloud of this `suffix`: the address is the author's
+    choice, the key is the operator's. A container names no host.
     Returns a copy, or the document itself if nothing changes.
     """
     if next(_without_credentials(document), None) is None:
@@ -33,7 +34,9 @@ def with_credentials(
     for mount in _without_credentials(whole):
         account = mount.member("accountName").text or ""
         key = keys.get(account)
-        allowed = mountable is None or volume_name(mount) in mountable
+        allowed = mountable is None or (
+            volume_name(mount) in mountable and not steering(mount.member("mountOptions").text or "")
+        )
         if key is not None and allowed and _is_at_home(mount, account, suffix):
             mount.value["credentials"] = {"accountKey": key}
             if read_only is not None and mount.member("containerName").text == read_only:

@@ -15,6 +15,7 @@ from shared.core.engine import Engine, Observation, Why
 from shared.core.errors import Busy, EngineError, LeftAlone, Transient
 from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
+from shared.core.trouble import Troubles
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations
         return {row.job_id: statuses.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
         # The records keep their states, since nothing is known; readers add the silence of the cluster.
-        _silent(ports, cluster_path(*key), error)
+        _silent(ports.troubles, cluster_path(*key), error)
         log.warning("cluster %s cannot be queried: %r", key[1], error, extra={"cluster": key[1]})
     except Exception:
         # A defect of one adapter must not stop the passes of other clusters.
@@ -80,12 +81,12 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations
     return None
 
 
-def _silent(ports: Ports, cluster_path: str, error: EngineError | TimeoutError) -> None:
+def _silent(troubles: Troubles, cluster_path: str, error: EngineError | TimeoutError) -> None:
     """Note since when a cluster does not answer, and its last error.
 
     An open breaker is not an error of the cluster.
     """
     text = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):
-        text = ports.troubles.reasons("cluster").get(cluster_path, text)
-    ports.troubles.report("cluster", cluster_path, text)
+        text = troubles.reasons("cluster").get(cluster_path, text)
+    troubles.report("cluster", cluster_path, text)

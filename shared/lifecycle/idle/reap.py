@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.entries import Active, Change
 from shared.core.pacing.wait_kinds import Planned, WaitKind
+from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.core.relations.contents import KEEP, Idle, IdleCause
 from shared.delivery.deliver import deliver_now
@@ -49,10 +50,10 @@ async def reap(ports: Ports, rows: Sequence[Active]) -> int:
     It reads nothing while both limits are off, and of a job nothing until it has run for as long as one of
     them. Never waits longer than one call to a cluster may take.
     """
-    if not _limits(ports):
+    if not _limits(ports.policy):
         return 0
     rows_by_id = {row.job_id: row for row in rows if _is_judged(ports, row)}
-    shortest = timedelta(seconds=min(_limits(ports).values()))
+    shortest = timedelta(seconds=min(_limits(ports.policy).values()))
     first = {
         row.job_id: Planned(_start(row, ports.clock()) + shortest, shortest) for row in rows_by_id.values()
     }
@@ -65,9 +66,9 @@ async def reap(ports: Ports, rows: Sequence[Active]) -> int:
         return 0
 
 
-def _limits(ports: Ports) -> Mapping[IdleCause, float]:
+def _limits(policy: Policy) -> Mapping[IdleCause, float]:
     """Seconds, of what is looked at."""
-    limits: dict[IdleCause, float] = {"gpus": ports.policy.idle_gpus, "log": ports.policy.idle_log}
+    limits: dict[IdleCause, float] = {"gpus": policy.idle_gpus, "log": policy.idle_log}
     return {cause: limit for cause, limit in limits.items() if limit}
 
 
@@ -109,10 +110,10 @@ async def _one(ports: Ports, row: Active) -> None:
 def judge(ports: Ports, stored: Stored, spans: Mapping[IdleCause, Span]) -> _Verdict:
     """What follows for a running job from the time for which it did nothing."""
     job, now = stored.job, ports.clock()
-    spans = {cause: span for cause, span in spans.items() if cause in _limits(ports)}
+    spans = {cause: span for cause, span in spans.items() if cause in _limits(ports.policy)}
     if job.idle is not None:
         return _after_warning(ports, stored, job.idle, spans.get(job.idle.cause))
-    longest = [(_limits(ports)[cause] - span.seconds, cause, span) for cause, span in spans.items()]
+    longest = [(_limits(ports.policy)[cause] - span.seconds, cause, span) for cause, span in spans.items()]
     if not longest:
         return _Verdict(None, now + _UNKNOWN)
     rest, cause, span = min(longest)
@@ -127,7 +128,7 @@ def judge(ports: Ports, stored: Stored, spans: Mapping[IdleCause, Span]) -> _Ver
 def _after_warning(ports: Ports, stored: Stored, idle: Idle, span: Span | None) -> _Verdict:
     """A job that was warned: it works again, it goes on idling, or nothing is known."""
     now = ports.clock()
-    if idle.cause not in _limits(ports) or (span is not None and span.since > idle.latest):
+    if idle.cause not in _limits(ports.policy) or (span is not None and span.since > idle.latest):
         return _spared(ports, stored)
     if span is None:
         return _Verdict(None, now + _UNKNOWN)

@@ -17,6 +17,7 @@ from shared.core.errors import SlipwayError
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.job_sweeps.view import notice_of_end
 from shared.core.ledger.entries import Active
+from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.messages import QUEUE, expand_message
 from shared.core.notify.events import Notice
 from shared.core.ports import Ports
@@ -39,7 +40,7 @@ async def seat(
     `moved`: the jobs that may have ended since the rows were read. Costs a point read for each sweep, a write
     if something changed, and a read for each job that ended.
     """
-    own = await asyncio.gather(*(_read(ports, one) for one in dict.fromkeys(sweeps)))
+    own = await asyncio.gather(*(_read(ports.job_sweeps, one) for one in dict.fromkeys(sweeps)))
     records = {one.sweep.id: one for one in own if one is not None}
     ends = await _ends(ports, records.values(), {row.job_id for row in rows}.difference(moved))
     advanced = await asyncio.gather(*(_advance(ports, one, ends) for one in records.values()))
@@ -49,10 +50,10 @@ async def seat(
     return {sweep.job_id(index) for sweep in going_on for index in sweep.seats}
 
 
-async def _read(ports: Ports, sweep_id: str) -> StoredSweep | None:
+async def _read(job_sweeps: JobSweeps, sweep_id: str) -> StoredSweep | None:
     """The record; None if there is none, or it cannot be read now: its jobs keep waiting."""
     try:
-        return await ports.job_sweeps.get(sweep_id)
+        return await job_sweeps.get(sweep_id)
     except SlipwayError as error:
         log.warning("the job sweep %s is left to the next pass: %s", sweep_id, error)
         return None

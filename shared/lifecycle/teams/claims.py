@@ -113,7 +113,7 @@ async def claim_at_door(ports: Ports, job: Job) -> Claim | None:
         if use.waiting:
             return None
         after = use.with_claims([(job.id, job.claim)], quota, month_of(ports.clock()))
-        if after == use or await outdated(ports, {job.id: job.claim}):
+        if after == use or await outdated(ports.ledger, {job.id: job.claim}):
             return use.claims.get(job.id)
         if await ports.teams.put_use(after) is not None:
             return after.claims.get(job.id)

@@ -111,7 +111,7 @@ async def _lent(
             for job, claim in parties[name].use.claims.items()
             if job not in before[name].claims
         }
-        if not (old := await outdated(ports, new)):
+        if not (old := await outdated(ports.ledger, new)):
             break
         line = {name: [one for one in ones if one[0] not in old] for name, ones in line.items()}
     return await _write_loans(ports, {name: parties[name].use for name in borrowers}, before)

@@ -17,6 +17,7 @@ from shared.core.each import each
 from shared.core.errors import Unreadable
 from shared.core.job import Job
 from shared.core.ledger.entries import Active
+from shared.core.ledger.ledger import Ledger
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
@@ -76,7 +77,7 @@ async def use_of(ports: Ports, team: str) -> TeamUse:
     use = await ports.teams.use(team)
     if use.etag:
         return use
-    at_work = (row for row in await active_jobs(ports) if row.team == team and not row.needs_claim)
+    at_work = (row for row in await active_jobs(ports.ledger) if row.team == team and not row.needs_claim)
     return replace(use, claims={row.job_id: row.claim for row in at_work if row.claim is not None})
 
 
@@ -103,7 +104,7 @@ async def brought_on(
     quota = await quota_of(ports, team)
     for _ in range(WRITES):
         plan = plan or await planned(ports, team, requests, of_pass)
-        while old := await outdated(ports, plan.new, current):
+        while old := await outdated(ports.ledger, plan.new, current):
             requests = [one for one in requests if one[0] not in old]
             after = plan.released.with_claims(requests, quota, month_of(ports.clock()))
             plan = plan._replace(after=after)
@@ -170,10 +171,10 @@ async def current_jobs(ports: Ports, plans: Iterable[Plan], active: int) -> Curr
     """
     if sum(len(plan.new) for plan in plans) <= max(_FEW, active // _ROWS_A_READ):
         return None
-    return {row.job_id: row for row in await active_jobs(ports)}
+    return {row.job_id: row for row in await active_jobs(ports.ledger)}
 
 
-async def outdated(ports: Ports, claims: Mapping[str, Claim], current: CurrentJobs = None) -> set[str]:
+async def outdated(ledger: Ledger, claims: Mapping[str, Claim], current: CurrentJobs = None) -> set[str]:
     """Those of the jobs that do not wait for these claims any more.
 
     A claim of a job that has ended would be counted again. So after the record of claims is read, and before
@@ -184,7 +185,7 @@ async def outdated(ports: Ports, claims: Mapping[str, Claim], current: CurrentJo
 
     async def is_outdated(job_id: str) -> bool:
         try:
-            stored = await ports.ledger.get(job_id)
+            stored = await ledger.get(job_id)
         except Unreadable:
             return True
         return not _waits_for(claims[job_id], stored.job if stored is not None else None)

@@ -122,7 +122,7 @@ async def _records_of(ports: Ports, job_ids: Collection[str]) -> dict[str, Job |
     """
     unsure = set(job_ids)
     if len(unsure) > ports.ledger.shards:
-        unsure -= {row.job_id for row in await active_jobs(ports)}
+        unsure -= {row.job_id for row in await active_jobs(ports.ledger)}
     records: dict[str, Job | None] = {}
 
     async def read(job_id: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 
-from slipway.client.calls.base import Calls, id_of
+from slipway.client.calls.wire import Calls, id_of
 from slipway.failure import Failure
 
 #: A slow line takes its time for an archive.

@@ -20,8 +20,8 @@ from slipway.client.calls.answers import (
     log_chunk,
     range_of,
 )
-from slipway.client.calls.base import Calls, id_of
 from slipway.client.calls.refusal import Unanswered
+from slipway.client.calls.wire import Calls, id_of
 from slipway.failure import Failure
 
 if TYPE_CHECKING:

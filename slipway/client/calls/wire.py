@@ -1,11 +1,13 @@
 """Sends requests to the HTTP API, again where no answer of the API comes."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import aiohttp
 
 from shared.connections.limits import ANSWER_LIMITS
+from slipway.client.calls.answers import Body
 from slipway.client.calls.patience import chosen_patience
 from slipway.client.calls.refusal import (
     Absent,
@@ -28,6 +30,8 @@ Content = TypeVar("Content")
 Read = Callable[[aiohttp.ClientResponse], Awaitable[Content]]
 #: Headers of the API's answers with bytes, by which they are known without the mark, as from older versions.
 _OF_BYTES = ("Content-Digest", "Slipway-More")
+#: Ids that are safe in a path: none leads to another path.
+_ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
 class _NoSuchCall(Absent):
@@ -153,3 +157,31 @@ class Wire:
 
 def _is_bytes(answer: aiohttp.ClientResponse) -> bool:
     return answer.status == 206 or any(name in answer.headers for name in _OF_BYTES)
+
+
+class Calls:
+    """The way to a deployment, and the form of its answers."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
+        self._url, self._wire = url, Wire(session, url, met=met)
+
+    @property
+    def repeated(self) -> int:
+        """How many requests were sent more than once."""
+        return self._wire.repeated
+
+    async def _json(self, method: str, path: str, **options: Any) -> Any:
+        async def read(answer: aiohttp.ClientResponse) -> dict[str, Any]:
+            body = await answer.json()
+            if not isinstance(body, dict):
+                raise Failure(f"{self._url} answers, but not as Slipway's API does; does --url name it?")
+            return Body(body)
+
+        return await self._wire.ask(method, path, read, **options)
+
+
+def id_of(text: str, listed: str = "slipway jobs") -> str:
+    """An id, safe in a path. Raises Failure, with the command that lists such ids."""
+    if not _ID.fullmatch(text):
+        raise Failure(f"{text[:80]!r} is not an id; `{listed}` shows them")
+    return text

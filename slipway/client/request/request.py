@@ -14,7 +14,6 @@ from typing import Any
 from shared.jobspec import Source, has_errors, redact, report
 from slipway.client.request.compose import REQUIREMENTS, Choices, compose
 from slipway.client.request.diagnose import diagnosed
-from slipway.client.request.hints import left_behind
 from slipway.client.request.order import joined
 from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE, OwnJob, filled
 from slipway.client.snapshot.choose import by_name, choose
@@ -23,6 +22,8 @@ from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.failure import Failure
 from slipway.terminal.screen import say
 
+#: These files describe the job; the script does not use them.
+_JOB_FILES = (JOB_FILE, ENVELOPE_FILE)
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 64
 
@@ -139,11 +140,29 @@ def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
 
 def _warn(script: Path) -> None:
     """Warn of files that a script needs and that are not sent with it."""
-    if names := left_behind(script):
+    if names := _left_behind(script):
         say(
             f"only {script.name} is sent, and it names {', '.join(names)} beside it; for the whole folder: "
             f"slipway run --script {shlex.quote(script.name)} {shlex.quote(str(script.parent))}"
         )
+
+
+def _left_behind(script: Path) -> list[str]:
+    """The files beside a script that it names or imports, which are not uploaded with the script alone."""
+    text = script.read_text(encoding="utf-8", errors="replace")
+    return sorted(
+        path.name
+        for path in script.parent.iterdir()
+        if path != script and path.suffix and path.name not in _JOB_FILES
+        if path.is_file() and _names(text, path)
+    )
+
+
+def _names(text: str, path: Path) -> bool:
+    """Whether a script contains the name of a file, or imports it."""
+    imported = rf"^\s*(?:from|import)\s+{re.escape(path.stem)}\b" if path.suffix == ".py" else r"(?!)"
+    name = rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])"
+    return bool(re.search(imported, text, re.MULTILINE) or re.search(name, text))
 
 
 def _keep(folder: Path, document: Mapping[str, Any], options: Options) -> None:

@@ -32,15 +32,21 @@ class Difference:
         return not (self.changed or self.added or self.removed)
 
 
-def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
-    """Compare an archive with a folder. Raises Failure."""
+def difference(
+    archive: BinaryIO, tree: Tree, limit: int = LIMIT, *, from_storage: bool = False
+) -> Difference:
+    """Compare an archive with a folder. Raises Failure.
+
+    `from_storage`: it was made of a container, which has neither empty folders nor a bit for programs.
+    """
     result, files = Difference(), {file.name: file for file in tree.files}
-    others = {**tree.links, **{f"{name}/": "" for name in tree.empty}}
+    others = {**tree.links, **{f"{name}/": "" for name in tree.empty if not from_storage}}
     full = {f"{above}/" for name in (*files, *others) for above in folders_above(name.rstrip("/"))}
     try:
         for entry, data in as_on_node(archive, limit):
             if entry.name in files:
-                _compare(entry, data, files.pop(entry.name), result)
+                file = files.pop(entry.name)
+                _compare(entry, data, file, result, any_mode=from_storage)
             elif (entry.link or entry.name.endswith("/")) and entry.name in others:
                 if others.pop(entry.name) != entry.link:
                     result.changed.append(entry.name)
@@ -52,7 +58,7 @@ def difference(archive: BinaryIO, tree: Tree, limit: int = LIMIT) -> Difference:
     return result
 
 
-def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference) -> None:
+def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference, *, any_mode: bool) -> None:
     try:
         with file.path.open("rb") as opened:
             if entry.size > _TEXT or file.size > _TEXT:
@@ -63,10 +69,16 @@ def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference
                 same = before == after
     except OSError as error:
         raise Failure(f"{file.path} cannot be read: {error.strerror}") from None
-    if same and not entry.link and entry.executable == file.executable:
+    same_mode = any_mode or entry.executable == file.executable
+    if same and not entry.link and same_mode:
         return
     result.changed.append(entry.name)
-    if lines := _lines(before, after, entry.name):
+    if same and not entry.link:
+        words = ("not executable", "executable")
+        result.lines[entry.name] = [
+            f"{words[entry.executable]} in the job, {words[file.executable]} in the folder"
+        ]
+    elif lines := _lines(before, after, entry.name):
         result.lines[entry.name] = lines
 
 

@@ -85,7 +85,7 @@ def _marks(entry: Entry) -> dict[str, Any]:
 async def _compared(code: Mapping[str, Any], folder: Path, *, as_json: bool) -> int:
     tree = await asyncio.to_thread(walk, folder)
     async with fetched(code) as archive:
-        result = await asyncio.to_thread(difference, archive, tree)
+        result = await asyncio.to_thread(difference, archive, tree, from_storage=code["origin"] != "upload")
     answer = {name: getattr(result, name) for name in ("changed", "added", "removed")}
     show(answer, lambda _: list(_differences(result)), as_json=as_json)
     return int(not result.is_none)

@@ -33,4 +33,6 @@ def drop(
     what that of `run` does.
     """
     module = import_module(f"slipway.commands.drop.{'drop_follow' if follow else 'drop'}")
-    raise typer.Exit(module.run(folder, to, url, key, settings, force=force, as_json=as_json))
+    prepared = import_module("slipway.commands.drop.drop").prepared
+    one = prepared(folder, to, url, key, settings, force=force, quiet=as_json or follow)
+    raise typer.Exit(module.run(one, as_json=as_json))

@@ -74,28 +74,18 @@ class Drop:
         say(f"its job begins; {_FIND}" if self.uploaded else "not all files were uploaded")
 
 
-def run(
-    folder: Path,
-    to: str,
-    url: str,
-    key: str,
-    settings_file: Path | None,
-    *,
-    force: bool = False,
-    as_json: bool = False,
-) -> int:
+def run(drop: Drop, *, as_json: bool = False) -> int:
     """Upload, show each file and each job; with `force`, also upload what cannot run. Raises Failure.
 
     The exit code is 1 if a job was rejected without `force`.
     """
-    drop = prepared(folder, to, url, key, settings_file, force=force, quiet=as_json)
     try:
         asyncio.run(carry_out(drop))
     except KeyboardInterrupt:
         drop.say_interrupted()
         return _INTERRUPTED
     _show(drop, as_json=as_json)
-    return int(not force and any(job["state"] == "rejected" for job in drop.jobs))
+    return int(not drop.force and any(job["state"] == "rejected" for job in drop.jobs))
 
 
 def prepared(
@@ -159,7 +149,7 @@ async def _wait(api: Service, drop: Drop, runs: int, earlier: set[str], at_work:
     patience = drop.settings.seconds("SLIPWAY_SETTLE_SECONDS") + _PATIENCE
     try:
         for job in await _jobs(api, drop, at_work):
-            say(f"{job['id']} runs the same files already")
+            say(f"{job['id']} runs this job file and script already, with the folder as it was then")
             drop.add(job)
         progress, earlier = chosen_patience().clock(), earlier | at_work
         if len(drop.jobs) < runs:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from slipway.client.service import Service
 from slipway.commands.asking import exit_code
-from slipway.commands.drop.drop import Drop, carry_out, prepared
+from slipway.commands.drop.drop import Drop, carry_out
 from slipway.commands.run.ending import endings
 from slipway.commands.run.follow import follow, to_the_end
 from slipway.commands.run.report import Report
@@ -15,18 +14,9 @@ from slipway.failure import Failure
 from slipway.terminal.screen import say
 
 
-def run(
-    folder: Path,
-    to: str,
-    url: str,
-    key: str,
-    settings_file: Path | None,
-    *,
-    force: bool = False,
-    as_json: bool = False,
-) -> int:
+def run(drop: Drop, *, as_json: bool = False) -> int:
     """Upload a folder, and follow the job that it starts. The exit code is the job's. Raises Failure."""
-    drop, report = prepared(folder, to, url, key, settings_file, force=force, quiet=True), Report(as_json)
+    report = Report(as_json)
     with endings() as ending:
         try:
             asyncio.run(carry_out(drop))
@@ -42,7 +32,7 @@ def run(
                 report.success(job, None)
             return exit_code(job)
 
-        return to_the_end(job_id, finish, drop.url, key, report, ending)
+        return to_the_end(job_id, finish, drop.url, drop.key, report, ending)
 
 
 def _job_of(drop: Drop) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.intake.drops.freeze import MOST_FILES
 from tests.acceptance.commands.person import ROOT, json_of, slipway
 from tests.acceptance.door import Door, shell, unique
 
@@ -53,7 +54,11 @@ async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Do
 
     assert code == 0, err
     (job,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
-    assert (again, f"{job}  {folder.name}: " in joined, "the same files already" in remark) == (0, True, True)
+    assert (
+        again,
+        f"{job}  {folder.name}: " in joined,
+        "runs this job file and script already" in remark,
+    ) == (0, True, True)
     # The first job has code of its own, which an edit does not change: the second runs beside it.
     assert (beside, job in other) == (0, False), why
     ids = {one["id"] for one in await door.jobs(name=folder.name)}
@@ -101,7 +106,7 @@ async def test_a_drop_names_the_job_of_its_own_script_beside_another_at_work(
     (at_work,) = re.findall(r"^j_[a-z2-7]{24}", other, re.MULTILINE)
     code, out, err = await slipway(door, tmp_path, "drop", "--to", f"{team}/d", str(tmp_path / "train1"))
 
-    assert (code, at_work in out, "the same files already" in err) == (0, False, False), err
+    assert (code, at_work in out, "runs this job file and script already" in err) == (0, False, False), err
     (own,) = re.findall(r"^(j_[a-z2-7]{24})  train1: ", out, re.MULTILINE)
     assert (await door.ended(id=own))["state"] == "succeeded"
     await door.call("POST", f"jobs/{at_work}/cancel")
@@ -122,6 +127,22 @@ async def test_a_drop_of_a_corrected_envelope_names_the_job_that_was_rejected(
 
     (own,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
     assert (code, (await door.ended(id=own))["state"]) == (0, "succeeded"), err
+
+
+async def test_a_folder_that_is_too_large_for_a_drop_is_not_uploaded(door: Door, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "true")
+    for number in range(MOST_FILES + 1):
+        (folder / f"part-{number}.csv").touch()
+
+    code, _, err = await slipway(door, tmp_path, "drop", str(folder))
+
+    assert code == 1
+    assert re.search(r"nothing was uploaded.*SW117: the folder has 501 files with 0.0 MiB", err, re.DOTALL), (
+        err
+    )
+    assert all(way in err for way in ("slipway run", "slipway data put", "mount the container of drops"))
+    blobs = door.blobs.get_container_client("scripts").list_blobs(name_starts_with=f"{folder.name}/")
+    assert [blob.name async for blob in blobs] == []
 
 
 async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> None:

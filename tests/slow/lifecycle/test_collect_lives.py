@@ -145,7 +145,9 @@ class Life:
     async def _accept(self, code: Code) -> None:
         request = Request(Envelope(), None, "", code=code)
         try:
-            await keep_code(self.ports, Candidate(door="http", source="http:", key="k", request=request))
+            await keep_code(
+                self.ports.snapshots, Candidate(door="http", source="http:", key="k", request=request)
+            )
         except Misuse:
             return
         await self.turns.wait()

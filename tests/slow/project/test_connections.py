@@ -33,13 +33,19 @@ def openers(tree: Sequence[ast.AST]) -> Iterator[str]:
     for node in tree:
         bases = node.bases if isinstance(node, ast.ClassDef) else []
         for base in [*bases, *([node.func] if isinstance(node, ast.Call) else [])]:
-            if ast.unparse(base).rpartition(".")[2] in OPENERS:
+            if _last_name(base) in OPENERS:
                 yield f"{base.lineno}: {ast.unparse(base)}"
         # A client of an SDK, made by its class or by a class method, opens its own unless it is given ours.
-        if not isinstance(node, ast.Call) or ast.unparse(node.func).partition(".")[0] not in clients:
+        if not clients or not isinstance(node, ast.Call):
+            continue
+        if ast.unparse(node.func).partition(".")[0] not in clients:
             continue
         if "transport" not in {keyword.arg for keyword in node.keywords}:
             yield f"{node.lineno}: {ast.unparse(node.func)} without transport="
+
+
+def _last_name(called: ast.expr) -> str:
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def test_every_connection_of_the_app_is_opened_in_one_room() -> None:
@@ -85,7 +91,7 @@ def test_another_way_to_connect_is_seen(code: str) -> None:
 def strict_sessions(tree: Sequence[ast.AST]) -> Iterator[int]:
     """The lines of sessions that refuse the long answers of a gateway."""
     for node in tree:
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "ClientSession":
+        if isinstance(node, ast.Call) and _last_name(node.func) == "ClientSession":
             spread = [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg is None]
             if not any("ANSWER_LIMITS" in one for one in spread):
                 yield node.lineno

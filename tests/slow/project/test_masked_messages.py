@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shared.jobspec.secrets.embedded import without_embedded
+from tests.slow.project.test_architecture import nodes
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("confined", "shared", "functions", "local", "slipway")
@@ -35,10 +36,10 @@ def test_no_message_of_the_program_is_masked() -> None:
 
 def _texts(file: Path) -> Iterator[str]:
     """The texts but docstrings; `x` where a formatted text has a value."""
-    tree = ast.parse(file.read_bytes())
-    parts = {id(one) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for one in node.values}
-    parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    every = nodes(file)
+    parts = {id(one) for node in every if isinstance(node, ast.JoinedStr) for one in node.values}
+    parts |= {id(node.value) for node in every if isinstance(node, ast.Expr)}
+    for node in every:
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(one.value) if isinstance(one, ast.Constant) else "x" for one in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:

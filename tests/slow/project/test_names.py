@@ -2,13 +2,15 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.slow.project.test_architecture import nodes
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("confined", "shared", "functions", "local", "slipway", "bench", "tests")
@@ -56,9 +58,9 @@ _BINDERS: dict[type[ast.AST], str] = {
 _ACTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
     """What a file calls its functions, classes, parameters, variables and members, and what binds each."""
-    for node in ast.walk(tree):
+    for node in nodes:
         member = _BINDERS.get(type(node))
         name = member and getattr(node, member)
         if name and isinstance(getattr(node, "ctx", None), ast.Store | None):
@@ -81,15 +83,17 @@ def names_of_files() -> Mapping[str, Names]:
 
 
 def _names_of(file: Path) -> Names:
-    tree = ast.parse(file.read_text())
-    bound = list(bindings(tree))
-    bare = _bare(file.relative_to(ROOT).as_posix(), bound)
-    return Names(frozenset(name for _, name in bound), frozenset(bare), frozenset(echoes(tree)))
+    path = file.relative_to(ROOT).as_posix()
+    # Only tests of names look at tests.
+    parts = tuple(ast.walk(ast.parse(file.read_text()))) if path.startswith("tests/") else nodes(file)
+    bound = list(bindings(parts))
+    bare = _bare(path, bound)
+    return Names(frozenset(name for _, name in bound), frozenset(bare), frozenset(echoes(parts)))
 
 
 def bare_names(path: str, source: str) -> set[str]:
     """The names of a file that no noun or verb is in. `left` beside `right` is a side."""
-    return _bare(path, list(bindings(ast.parse(source))))
+    return _bare(path, list(bindings(ast.walk(ast.parse(source)))))
 
 
 def _bare(path: str, bound: Sequence[tuple[ast.AST, str]]) -> set[str]:
@@ -145,10 +149,10 @@ _FILLERS = {
 }
 
 
-def echoes(tree: ast.AST) -> set[str]:
+def echoes(nodes: Iterable[ast.AST]) -> set[str]:
     """The functions and classes whose docstring has no word that is not in their name already."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             words = {*re.findall(r"\w+", (ast.get_docstring(node) or "").lower())} - _FILLERS
             name = "_".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+", node.name)).lower().split("_")
@@ -166,7 +170,7 @@ def test_a_docstring_says_more_than_the_name() -> None:
 def test_a_docstring_that_repeats_the_name_is_seen() -> None:
     source = 'def get_cluster():\n  """Get the cluster."""\nclass ColdStart:\n  """The cold start."""'
 
-    assert echoes(ast.parse(source)) == {"get_cluster", "ColdStart"}
+    assert echoes(ast.walk(ast.parse(source))) == {"get_cluster", "ColdStart"}
 
 
 def test_a_name_is_no_bare_preposition_or_participle() -> None:

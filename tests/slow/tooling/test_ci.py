@@ -45,7 +45,8 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("nothing was skipped\n")
-    everything = " ".join(places_of(PARTS))
+    everything, oldest = " ".join(places_of(PARTS)), "RUN=.venv311/bin OF_SOURCE="
+    ignored = " ".join(f"--ignore={place}" for place in on_any_python(checkout))
     suites = [line for line in requests(checkout) if line.startswith(("MAKE", "PYTHON -m pytest"))]
     assert sorted(line.partition(" MORE=")[0].partition(" -q")[0] for line in suites) == [
         "MAKE check",
@@ -54,13 +55,12 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
         "MAKE install-slurm",
         "MAKE test-browser",
         f"MAKE test-computing OF_SOURCE= TESTS={everything}",
+        f"MAKE test-computing {oldest} TESTS=tests/fuzz tests/unit {ignored}",
         "MAKE test-install",
         "MAKE test-slurm",
         "MAKE test-slurm SLURM=24.11 ON_SLURM=tests/contract/slurm",
         f"MAKE test-waiting OF_SOURCE= TESTS={everything}",
-        "PYTHON -m pytest tests/slow tests/fuzz tests/unit --ignore=tests/slow/infra"
-        " --ignore=tests/slow/project --ignore=tests/slow/tooling --ignore=tests/unit/documents"
-        " --ignore=tests/unit/local/bicep --ignore=tests/unit/project",
+        f"MAKE test-waiting {oldest} TESTS=tests/slow {ignored}",
     ]
 
 
@@ -99,16 +99,13 @@ def test_the_night_asks_for_each_part_and_goes_on_after_one_that_fails(checkout:
     assert done.returncode == 1
     targets = [line.split()[1] for line in requests(checkout) if line.startswith("MAKE")]
     assert {"test-all", "test-crash", "mutants", "chaos-sim", "fuzz", "chaos"} <= set(targets)
-    assert any(
-        "pytest tests/slow tests/fuzz tests/unit -q" in line and "--all" in line
-        for line in requests(checkout)
-    )
+    whole = "RUN=.venv311/bin OF_SOURCE= BREADTH=--all TESTS=tests/"
+    assert len([line for line in requests(checkout) if whole in line and "--ignore" not in line]) == 2
     assert "FAILED:\n  cases:\n" in done.stdout
 
 
 def test_every_place_that_the_oldest_python_leaves_to_the_others_is_there(checkout: Path) -> None:
-    argv = ["bash", "-c", ". .ci/steps && printf '%s\\n' \"${ON_ANY_PYTHON[@]}\""]
-    places = subprocess.run(argv, cwd=checkout, check=True, capture_output=True, text=True).stdout.split()
+    places = on_any_python(checkout)
 
     assert places
     assert [place for place in places if not (ROOT / place).is_dir()] == []
@@ -136,6 +133,11 @@ def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:
 
         assert run(checkout, "run", part).returncode == 0
         assert len(requests(checkout)) > 1, part
+
+
+def on_any_python(checkout: Path) -> list[str]:
+    argv = ["bash", "-c", ". .ci/steps && printf '%s\\n' \"${ON_ANY_PYTHON[@]}\""]
+    return subprocess.run(argv, cwd=checkout, check=True, capture_output=True, text=True).stdout.split()
 
 
 def run(checkout: Path, script: str, *parts: str, **environment: str) -> subprocess.CompletedProcess[str]:

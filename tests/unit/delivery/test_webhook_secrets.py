@@ -40,7 +40,7 @@ async def share(world: World, **owners: list[str]) -> None:
         Teams.model_validate({"teams": document}), stored.etag if stored else ""
     )
     assert put is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 def asks(secret: str, url: str = URL, **members: Any) -> bytes:

@@ -30,7 +30,7 @@ def vague_words(source: str) -> set[str]:
     comments = (token.string for token in tokens if token.type == tokenize.COMMENT)
     holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     docstrings = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, holders))
-    texts = chain((name for _, name in bindings(tree)), comments, docstrings)
+    texts = chain((name for _, name in bindings(ast.walk(tree))), comments, docstrings)
     return {word for text in texts for word in re.findall(r"[a-z]+", text.lower())} & VAGUE
 
 

@@ -43,7 +43,7 @@ class Scene:
         world = self.world
         teams = Teams.model_validate({"default": "vision", "teams": {"vision": self.team}})
         assert await world.ports.teams.put(teams, "") is not None
-        forget_teams(world.ports)
+        forget_teams(world.ports.memo)
         world.drops.upload("specs/a.json", json.dumps(self.job).encode())
 
     @property

@@ -33,7 +33,7 @@ async def move(scene: Scene, team: str) -> None:
     stored = await scene.world.ports.teams.get()
     assert stored is not None
     assert await scene.world.ports.teams.put(Teams.model_validate(document), stored.etag) is not None
-    forget_teams(scene.world.ports)
+    forget_teams(scene.world.ports.memo)
 
 
 async def answer(scene: Scene, operation: str, who: str, document: Any = None) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
         rerun_of="j_0",
     )
     assert (job.state, job.sequence) == (JobState.ACCEPTED, 1)
-    job = begun(world.ports, job, CLUSTER)
+    job = begun(world.ports.policy, job, CLUSTER)
 
     assert (job.name, job.experiment, job.source, job.rerun_of) == ("mine", "first", "http:ann", "j_0")
     assert "at" in job.labels

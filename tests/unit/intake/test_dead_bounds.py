@@ -25,7 +25,7 @@ async def test_what_points_to_a_dead_message_is_none_itself(world: World) -> Non
 
 
 async def test_a_poison_message_is_put_off_with_any_bytes(world: World) -> None:
-    await put_off(world.ports, "jobs", "p7", b"\xff\x00", Unavailable("no answer"))
+    await put_off(world.ports.queues, "jobs", "p7", b"\xff\x00", Unavailable("no answer"))
 
     assert world.queues.messages == [("jobs-poison", "\ufffd\x00", 300.0)]
 

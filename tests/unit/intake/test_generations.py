@@ -154,7 +154,7 @@ async def test_the_last_generation_of_a_key_is_found_in_few_steps(
         await world.ledger.create(await rejection(world, generation), None, None)
     table.requests.clear()
 
-    last = await last_of(world.ports, Place(KEY, 1))
+    last = await last_of(world.ports.ledger, Place(KEY, 1))
 
     assert (last.stored is not None, last.place.generation) == (count > 0, count)
     assert table.requests.total() <= 4 * (2 + count.bit_length())

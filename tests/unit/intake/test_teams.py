@@ -18,6 +18,7 @@ from shared.intake.rerun import rerun
 from shared.intake.teams import with_teams
 from shared.lifecycle.current_teams import current_teams, forget_teams
 from shared.operate.listing import jobs
+from tests.unit.intake.drops.test_freeze import dropped, unpacked
 from tests.unit.world import World, job_json
 
 VISION = {
@@ -32,7 +33,7 @@ async def share(world: World, **document: Any) -> None:
     stored = await world.ports.teams.get()
     teams = Teams.model_validate({"teams": {"vision": VISION, "idle": {"clusters": []}}, **document})
     assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, who: Caller, **members: Any) -> Job:
@@ -254,3 +255,46 @@ async def problems_by(world: World, door: str, job: dict[str, Any]) -> list[dict
     key = world.ports.token()
     accepted = await request_arrived(world.ports, request, door=door, source=who.source, key=key, who=who)
     return list(accepted.job.problems)
+
+
+async def _dropped(world: World, command: str) -> list[Job]:
+    """The jobs of `vision/d`, beside files of speech: one folder is even below it."""
+    nested = {**SPEECH, "folders": ["speech", "vision/d/own"]}
+    await share(world, teams={"vision": VISION, "speech": nested})
+    line = {"commandLine": command.replace("ROOT", "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts")}
+    files = {
+        "speech/train.py": b"theirs",
+        "vision/d/own/theirs.py": b"theirs",
+        "vision/lib.py": b"ours",
+        "vision/d/train.py": b"1",
+        "vision/d/job.json": json.dumps(job_json(customToolkitSettings=line)).encode(),
+    }
+    return await dropped(world, files, "vision/d/")
+
+
+async def test_a_drop_takes_no_file_along_that_lies_in_a_folder_of_another_team(world: World) -> None:
+    """The members of its team read the code of the job."""
+    (job,) = await _dropped(
+        world, "python ROOT/vision/d/train.py; cat ROOT/vision/lib.py ROOT/speech/train.py"
+    )
+
+    assert unpacked(world, job) == {"vision/d/train.py": b"1", "vision/lib.py": b"ours"}
+
+
+async def test_a_drop_neither_waits_for_a_file_of_another_team_nor_says_whether_it_is_there(
+    world: World,
+) -> None:
+    (present,) = await _dropped(world, "python ROOT/speech/train.py")
+    world.drops.upload("vision/e/train.py", b"1")
+    (absent,) = await _at(world, "python ROOT/speech/TRAIN.py")
+
+    for one, name in ((present, "train.py"), (absent, "TRAIN.py")):
+        texts = [problem["message"] for problem in one.problems if problem["code"] == "SW118"]
+        assert texts == [f'left out: files in folders of other teams ("speech/{name}")']
+        assert "theirs" not in str(unpacked(world, one))
+
+
+async def _at(world: World, command: str) -> list[Job]:
+    line = {"commandLine": command.replace("ROOT", "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts")}
+    body = json.dumps(job_json(customToolkitSettings=line)).encode()
+    return await dropped(world, {"vision/e/job.json": body}, "vision/e/")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.core.job import Job, JobState
-from shared.jobspec import Limits
+from shared.jobspec import Limits, with_credentials
 from tests.unit.intake.drops.test_freeze import MOUNT, dropped
 from tests.unit.intake.drops.test_freeze import job as job_file
 from tests.unit.lifecycle.permits import submit_accepted
@@ -15,6 +15,7 @@ from tests.unit.lifecycle.teams.test_changed_teams import teams
 from tests.unit.world import World, job_json
 
 KEY = "the-key-of-the-account"
+_OWN_KEY = {"credentials": {"accountKey": "another"}}
 
 
 def mounting(*containers: str) -> dict[str, Any]:
@@ -148,3 +149,41 @@ async def test_a_drop_of_a_team_has_its_own_folder_without_the_mount(own: World,
     assert job.code.at == "scripts/d"
     (order,) = own.engine.orders
     assert "mountVolumes" not in order.document["properties"]
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ("-o ro", ""),
+        ("-o allow_other -o attr_timeout=240,entry_timeout=240 --use-https=true --cache-size-mb=500", ""),
+        ("-oro --file-cache-timeout-in-seconds=120 --log-level=LOG_DEBUG", ""),
+        ("--container-name=runs", "--container-name=runs"),
+        ("-o ro --container-name runs", "--container-name"),
+        ("--config-file=/tmp/mine", "--config-file=/tmp/mine"),
+        ("--account-name=other", "--account-name=other"),
+        ("--tmp-path=/mnt/of-others", "--tmp-path=/mnt/of-others"),
+        ("--https-proxy=http://evil.example", "--https-proxy=http://evil.example"),
+        ("--use-https=false", "--use-https=false"),
+        ("-o ro,--container-name=runs", "-o ro,--container-name=runs"),
+        ("-o", "-o "),
+        ("runs", "runs"),
+    ],
+)
+async def test_no_option_of_a_mount_leads_the_deployment_s_key_to_another_container(
+    own: World, options: str, refused: str
+) -> None:
+    own.policy(limits=Limits(mountable=frozenset({"datalake"})))
+    mount = {"accountName": "acct", "containerName": "datalake", "relativeMountPath": "x"}
+    with_options = {"azureBlobFileSystems": [{**mount, "mountOptions": options}]}
+    with_key = {"azureBlobFileSystems": [{**with_options["azureBlobFileSystems"][0], **_OWN_KEY}]}
+
+    job = await job_of(own, {"spec": job_json(mountVolumes=with_options)})
+    keyed_job = await own.message({"name": "keyed", "spec": job_json(mountVolumes=with_key)}, "m2")
+
+    errors = [one for one in job.problems if one["severity"] == "error"]
+    assert [one["pointer"].rpartition("/")[2] for one in errors] == ["mountOptions"] * bool(refused)
+    assert all(refused.strip() in one["message"] for one in errors)
+    assert keyed_job.job.state is JobState.QUEUED, keyed_job.job.problems
+    document = {"properties": {"mountVolumes": with_options}}
+    filled = with_credentials(document, {"acct": KEY}, mountable={"datalake"})
+    assert (KEY in str(filled)) is (not refused)

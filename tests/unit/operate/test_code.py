@@ -7,6 +7,7 @@ import io
 import json
 from datetime import datetime
 from hashlib import sha256
+from urllib.parse import urlencode
 
 import pytest
 
@@ -15,7 +16,7 @@ from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState
 from shared.operate.code import code_of
 from shared.snapshots.pack import Packer
-from tests.doubles.archives import file, tar
+from tests.doubles.archives import file, folder, link, tar
 from tests.doubles.memory_snapshots import MemorySnapshots
 from tests.unit.archived_code import archived, blob
 from tests.unit.functions.calls import call, use
@@ -83,6 +84,27 @@ async def test_a_name_that_is_not_utf_8_is_escaped_and_said_to_be(
         ("caf\\xea", True),
         ("caf\\xe9", None),
     ]
+
+
+async def test_the_text_of_one_file_is_read_and_not_more_than_its_beginning(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    long = "0123456789abcdef" * 8192
+    entries = [file("a.py", b"caf\xe9\0"), file("long.txt", long), file("caf\udce9", "2"), link("l", "a.py")]
+    job_id = await job_of(world, tar([*entries, folder("f")]))
+
+    async def shown(name: str) -> tuple[int, list[str], str | None]:
+        answer = await call("GET", f"/api/jobs/{job_id}/code?{urlencode({'file': name})}")
+        body = json.loads(answer.get_body())
+        return answer.status_code, [one["name"] for one in body.get("entries", ())], body.get("text")
+
+    assert await shown("a.py") == (200, ["a.py"], "caf\ufffd\0")
+    assert await shown("long.txt") == (200, ["long.txt"], long[: 64 << 10])
+    assert await shown("caf\\xe9") == (200, ["caf\\xe9"], "2")
+    assert await shown("f/") == (200, ["f/"], "")
+    for name in ("l", "none", "../a.py", "A.PY"):
+        assert await shown(name) == (404, [], None)
 
 
 async def test_a_caller_is_sent_to_storage_until_the_archive_is_there(
@@ -158,7 +180,7 @@ async def test_what_the_app_does_not_take_is_refused_before_storage_is_asked(
 async def test_a_large_archive_is_read_by_its_address_only(world: World) -> None:
     job_id = await job_of(world, b"x" * ((32 << 20) + 1))
 
-    code, listing, place = await code_of(world.ports, job_id)
+    code, listing, place, _ = await code_of(world.ports, job_id)
 
     assert (code.bytes, listing.entries, listing.more) == ((32 << 20) + 1, (), True)
     assert place.address

@@ -86,7 +86,7 @@ async def damaged(world: World) -> None:
     text = '{"teams": {"vision": {"members": [{"badge": "x"}]}}}'
     key = {"PartitionKey": "teams", "RowKey": "document"}
     await world.ledger.store.write_other(Operation("replace", {**key, **split("Text", text)}))
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def test_a_row_that_cannot_be_read_stops_what_needs_it(world: World) -> None:

@@ -8,10 +8,10 @@ const SHAPE = { entries: [{ name: "text" }] } as const;
 /** Refusals that stay as they are: the archive was deleted, or cannot be listed. */
 const FINAL = new Set([410, 422]);
 
-/** The listing, or the refusal that asking again does not change. Throws ApiError. */
-export async function listingOrReason(path: string, signal: AbortSignal): Promise<CodeListing | ApiError> {
+/** The listing, or that of one file with its text, or the refusal that asking again does not change. Throws ApiError. */
+export async function listingOrReason(path: string, signal: AbortSignal, file = ""): Promise<CodeListing | ApiError> {
   try {
-    return await json<CodeListing>(path, { shape: SHAPE, signal });
+    return await json<CodeListing>(path, { shape: SHAPE, signal, query: { file } });
   } catch (error) {
     if (error instanceof ApiError && FINAL.has(error.status)) return error;
     throw error;
@@ -24,7 +24,7 @@ export function kindOf({ name, bytes, link }: CodeEntry): string {
   return name.endsWith("/") ? "folder" : size(bytes);
 }
 
-export function remarkOn({ executable, link }: CodeEntry): string {
-  if (link !== undefined) return `to ${visibleName(link)}`;
-  return executable ? "executable" : "";
+export function remarkOn({ executable, link, escaped }: CodeEntry): string {
+  const words = [link !== undefined && `to ${visibleName(link)}`, executable && "executable", escaped && "with bytes that are not UTF-8"];
+  return words.filter(Boolean).join(", ");
 }

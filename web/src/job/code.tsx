@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { CodeListing, JobCode, JobDetail, Receipt } from "../answers";
+import type { CodeEntry, CodeListing, JobCode, JobDetail, Receipt } from "../answers";
 import { json } from "../api";
 import { ApiError } from "../apierror";
-import { size, visibleName } from "../format";
+import { size, visibleName, withCodes } from "../format";
 import { Notice } from "../parts/parts";
 import { Reading, useReading } from "../parts/reading";
 import { kindOf, listingOrReason, remarkOn } from "./archive";
@@ -52,9 +52,31 @@ function Own({ id, code }: { id: string; code: JobCode }) {
   );
 }
 
+/** Characters of a text that the API answers. */
+const TEXT = 64 << 10;
+
+/** The beginning of one file. Nothing in it is ever run. */
+function Opened({ path, entry }: { path: string; entry: CodeEntry }) {
+  const reading = useReading(`${path}/${entry.name}`, (signal) => listingOrReason(path, signal, entry.name));
+  const { value } = reading;
+  if (value === undefined) return <Reading of={reading} />;
+  if (value instanceof ApiError) return <Notice kind="info">{value.message}</Notice>;
+  if (!value.text) return <p class="quiet">The file is empty.</p>;
+  if (value.text.includes("\0")) return <p class="quiet">This is not text.</p>;
+  return (
+    <>
+      <pre class="preview" tabIndex={0}>{withCodes(value.text)}</pre>
+      {entry.bytes > TEXT && <p class="quiet">Only the first 64 KiB are shown.</p>}
+    </>
+  );
+}
+
 function Listing({ listing: { entries, more }, id }: { listing: CodeListing; id: string }) {
   const [start, startAt] = useState(0);
+  const [opened, open] = useState(-1);
+  const path = `jobs/${encodeURIComponent(id)}/code`;
   useEffect(() => startAt(0), [entries]);
+  useEffect(() => open(-1), [entries, start]);
   const following = Math.min(DRAWN, entries.length - start - DRAWN);
   return (
     <>
@@ -64,9 +86,17 @@ function Listing({ listing: { entries, more }, id }: { listing: CodeListing; id:
       <ul class="files folder">
         {entries.slice(start, start + DRAWN).map((entry, index) => (
           <li key={start + index}>
-            <span>{visibleName(entry.name)}</span>
+            {entry.link !== undefined || entry.name.endsWith("/") ? (
+              <span>{visibleName(entry.name)}</span>
+            ) : (
+              <button type="button" class="plain" aria-expanded={opened === index} onClick={() => open(opened === index ? -1 : index)}>
+                {visibleName(entry.name)}
+              </button>
+            )}
             <span class="quiet">{kindOf(entry)}</span>
             <span class="quiet">{remarkOn(entry)}</span>
+            <span />
+            {opened === index && <Opened path={path} entry={entry} />}
           </li>
         ))}
       </ul>

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from shared.jobspec.checks.rules.context import Context
 from shared.jobspec.checks.rules.platform import is_platform
 from shared.jobspec.format.credentials import has_no_credentials, volume_name
+from shared.jobspec.format.mount_options import steering
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, ShareHost, is_bad_share_name, share_host
 from shared.jobspec.problems.codes import problem
@@ -191,7 +192,13 @@ def _known_account(context: Context, mount: Node) -> Iterator[Problem]:
 def _mountable(context: Context, mount: Node, account: str) -> Iterator[Problem]:
     """The deployment gives its own key for what it names, and never for what it keeps itself."""
     name, named = volume_name(mount), context.limits.mountable
-    if named is None or not name or name in named:
+    if named is None or not name:
+        return
+    options = mount.member("mountOptions")
+    if option := steering(options.text or ""):
+        message = f"{quote(option)} may change what is mounted with the deployment's own key"
+        yield problem("SW082", options.pointer, message, "leave it out, or give credentials with the mount")
+    if name in named:
         return
     container = mount.member("containerName")
     node = container if container.is_written else mount.member("azureFileUrl")

@@ -96,3 +96,38 @@ def test_each_rank_has_what_the_job_chose_and_its_own_number(tmp_path: Path) -> 
     assert code == 0
     lines = [two.output(f"stdout-{rank}.txt").split()[:2] for rank in range(3)]
     assert lines == [[str(rank), f"{folder}/bin"] for rank in range(3)]
+
+
+#: Starts two processes with the variables that -x names, and notes what it began with itself.
+_MPIRUN = """#!/bin/bash
+printf '%s\\n' "$PATH" "${LD_PRELOAD-none}" "${OMPI_MCA_btl-none}" >"${0%/*}/began"
+kept=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -x) kept+=("$2=${!2}"); shift 2 ;;
+    --bind-to | --hostfile | --map-by | -n) shift 2 ;;
+    --*) shift ;;
+    *) break ;;
+  esac
+done
+for rank in 0 1; do env -i PATH=/usr/bin:/bin OMPI_COMM_WORLD_RANK=$rank "${kept[@]}" "$@" || exit; done
+"""
+
+
+def test_mpirun_begins_without_what_the_job_chose_and_its_processes_have_it(tmp_path: Path) -> None:
+    nodes = Nodes(tmp_path)
+    folder = prepare(nodes.root / "hostile")
+    (nodes.root / "mpi").mkdir()
+    (nodes.root / "mpi/mpirun").write_text(_MPIRUN)
+    (nodes.root / "mpi/mpirun").chmod(0o755)
+    nodes.site = replace(nodes.site, path=f"{nodes.root}/mpi:{nodes.site.path}")
+    chosen = {"PATH": "FOLDER/bin", "LD_PRELOAD": "/no/canary.so", "OMPI_MCA_btl": "self,tcp", "A": "1 '2'"}
+
+    code = nodes.run(
+        customMpiSettings={"commandLine": 'echo "$PATH $A $OMPI_MCA_btl"', "processCount": 2},
+        environmentVariables=variables(chosen, folder),
+    )
+
+    assert code == 0, nodes.output("stderr.txt")
+    assert nodes.output("stdout.txt") == f"{folder}/bin 1 '2' self,tcp\n" * 2
+    assert (nodes.root / "mpi/began").read_text().splitlines() == [nodes.site.path, "none", "self,tcp"]

@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.errors import Busy, Misconfigured, Rejected, Saturated, Transient
 from shared.jobspec import RESOURCES
-from tests.crash.slurmrestd import NEW, OLD
+from tests.crash.slurm.slurmrestd import NEW, OLD
 from tests.unit.engines.slurm.test_engine import BOTH, Rig, order, slurm_rig
 
 ALLOWED: dict[str, Any] = {"partition": "gpu", "allow": RESOURCES}

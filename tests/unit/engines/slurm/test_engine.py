@@ -21,8 +21,8 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import comment
 from shared.engines.slurm.wire.key import SigningKey
-from tests.crash.slurmctld import Slurmctld
-from tests.crash.slurmrestd import NEW, OLD, Slurmrestd, Wire
+from tests.crash.slurm.slurmctld import Slurmctld
+from tests.crash.slurm.slurmrestd import NEW, OLD, Slurmrestd, Wire
 
 BOTH = pytest.mark.parametrize("version", [OLD, NEW])
 

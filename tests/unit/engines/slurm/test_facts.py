@@ -15,7 +15,7 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.facts import facts_of
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.wire.dialect import DIALECTS
-from tests.crash.slurmrestd import OLD
+from tests.crash.slurm.slurmrestd import OLD
 from tests.unit.engines.slurm.test_engine import BOTH, order, slurm_rig
 
 DAY = timedelta(days=1)

@@ -15,7 +15,7 @@ from shared.core.errors import Saturated, Transient
 from shared.core.job import Target
 from shared.engines.launch.plan import PLAN, forgetting
 from shared.engines.leftovers import FORGET
-from tests.crash.slurmrestd import Wire
+from tests.crash.slurm.slurmrestd import Wire
 from tests.unit.engines.slurm.test_engine import BOTH, Rig, slurm_rig
 
 OLD_AGE = 1_000_000.0

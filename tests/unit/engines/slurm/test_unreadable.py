@@ -11,8 +11,8 @@ import pytest
 from shared.core.errors import Busy, EngineError, NotFound
 from shared.core.job import JobState
 from tests.breadth import size
-from tests.crash.slurmctld import Job, shown
-from tests.crash.slurmrestd import OLD
+from tests.crash.slurm.slurmctld import Job, shown
+from tests.crash.slurm.slurmrestd import OLD
 from tests.unit.engines.slurm.test_engine import BOTH, Rig, order, slurm_rig, write_record
 
 #: The most telling first.

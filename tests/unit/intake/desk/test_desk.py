@@ -33,7 +33,7 @@ async def set_up(world: World) -> None:
     """A team for all, a document in the drop container, and a job to wait for that has ended."""
     teams = Teams.model_validate({"default": "vision", "teams": {"vision": {}}})
     assert await world.ports.teams.put(teams, "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
     world.drops.upload("specs/a.json", json.dumps(job_json(nodeCount=2)).encode())
     world.drops.upload("other/run.sh", b"true\r\n")
     world.policy(code_mib=1)

@@ -59,7 +59,7 @@ async def test_a_record_that_cannot_be_read_is_a_known_one(world: World) -> None
     world.use(ledger=Damaged(world.clock))
     remote = (await world.message(job_json())).job.id
 
-    assert [await is_known(world.ports, one) for one in (remote, "j_none", "j_damaged")] == [
+    assert [await is_known(world.ports.ledger, one) for one in (remote, "j_none", "j_damaged")] == [
         True,
         False,
         True,

@@ -1,4 +1,4 @@
-"""Several sweeps of jobs in one pass, in parts, at once with other processes, and with storage that fails."""
+"""Several sweeps of jobs in one pass, at once with other processes, and with storage that fails."""
 
 from __future__ import annotations
 

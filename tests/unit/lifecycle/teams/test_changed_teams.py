@@ -23,7 +23,7 @@ async def teams(world: World, **members: dict[str, Any]) -> None:
     stored = await world.ports.teams.get()
     document = Teams.model_validate({"teams": members})
     assert await world.ports.teams.put(document, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def three(world: World, jobs: int) -> list[Job]:

@@ -27,7 +27,7 @@ async def share(world: World, **quota: float) -> None:
     stored = await world.ports.teams.get()
     teams = Teams.model_validate({"default": "vision", "teams": {"vision": {"quota": quota}}})
     assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(

@@ -59,7 +59,7 @@ async def test_a_lender_whose_record_cannot_be_read_keeps_no_other_team_from_len
     }
     document = {"default": "c", "teams": {name: {"quota": quota} for name, quota in quotas.items()}}
     assert await world.ports.teams.put(Teams.model_validate(document), "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
     await end(world, await ask(world, 0, team="a"))
     spoil(world, "u|a", Claims0="[")
 

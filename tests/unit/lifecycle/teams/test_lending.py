@@ -46,7 +46,7 @@ async def lend(world: World, **lender: Any) -> None:
     teams = Teams.model_validate({"teams": {name: {"quota": quota} for name, quota in quotas.items()}})
     stored = await world.ports.teams.get()
     assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, team: str, number: int) -> Job:

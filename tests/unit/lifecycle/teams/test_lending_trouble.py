@@ -53,7 +53,7 @@ async def share(world: World, **quotas: dict[str, Any]) -> None:
     stored = await world.ports.teams.get()
     teams = Teams.model_validate({"teams": members})
     assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def test_a_crash_tears_no_loan_of_a_lender_that_borrows(world: World) -> None:

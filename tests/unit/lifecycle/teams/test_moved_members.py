@@ -39,7 +39,7 @@ async def assign(world: World, teams: dict[str, str]) -> None:
     stored = await world.ports.teams.get()
     after = Teams.model_validate({"teams": document})
     assert await world.ports.teams.put(after, stored.etag if stored else "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, who: str, number: int, **members: Any) -> Job:

@@ -14,7 +14,6 @@ from shared.core.engine import Observation, Order
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
 from shared.core.teams.document import Teams
-from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import forget_teams
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep, swept_jobs
@@ -23,9 +22,22 @@ from tests.unit.world import Engines, World, job_json
 QUEUED, ACCEPTED = JobState.QUEUED, JobState.ACCEPTED
 
 
+class Failing:
+    """A port, some calls of which fail."""
+
+    def __init__(self, port: Any, error: Exception, *names: str) -> None:
+        self._port, self._error, self._names = port, error, names
+
+    def __getattr__(self, name: str) -> Any:
+        return self._fail if name in self._names else getattr(self._port, name)
+
+    async def _fail(self, *_: Any) -> Any:
+        raise self._error
+
+
 async def share(world: World, **teams: dict[str, Any]) -> None:
     assert await world.ports.teams.put(Teams.model_validate({"teams": teams}), "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, name: str, **members: Any) -> Job:
@@ -90,22 +102,12 @@ async def test_behind_the_last_of_the_jobs_before_it_a_job_waits_for_the_quota(w
 
 
 async def test_the_words_of_a_quota_that_cannot_be_read_are_without_numbers(world: World) -> None:
-    class Damaged:
-        def __init__(self, teams: Any) -> None:
-            self._teams = teams
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._teams, name)
-
-        async def get(self) -> Any:
-            raise Unavailable("no answer")
-
     await share(world, vision={"quota": {"jobs": 1}})
     await ask(world, "data")
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    world.use(teams=Damaged(world.ports.teams))
-    forget_teams(world.ports)
+    world.use(teams=Failing(world.ports.teams, Unavailable("no answer"), "get"))
+    forget_teams(world.ports.memo)
 
     await world.make_pass()
 
@@ -131,19 +133,6 @@ async def test_older_jobs_go_first_whichever_gate_held_them(world: World) -> Non
 
 @pytest.mark.parametrize("fails", ["claims", "seats"])
 async def test_a_keeper_that_fails_keeps_no_job_at_another_gate(world: World, fails: str) -> None:
-    class Silent:
-        def __init__(self, port: Any) -> None:
-            self._port = port
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._port, name)
-
-        async def get(self, *_: Any) -> Any:
-            raise ValueError("a defect")
-
-        async def use(self, team: str) -> TeamUse:
-            raise ValueError("a defect")
-
     await share(world, vision={"quota": {"jobs": 1}})
     world.policy(paused=True)
     sweep = await accepted_sweep(world, parallel=1)
@@ -151,7 +140,7 @@ async def test_a_keeper_that_fails_keeps_no_job_at_another_gate(world: World, fa
     seated = await world.job(sweep.job_id(0))
     world.policy(paused=False)
     port = "teams" if fails == "claims" else "job_sweeps"
-    world.use(**{port: Silent(getattr(world.ports, port))})
+    world.use(**{port: Failing(getattr(world.ports, port), ValueError("a defect"), "get", "use")})
 
     await world.make_pass()
 
@@ -161,24 +150,14 @@ async def test_a_keeper_that_fails_keeps_no_job_at_another_gate(world: World, fa
 
 
 async def test_words_that_cannot_be_said_keep_no_job_waiting(world: World) -> None:
-    class Silent:
-        def __init__(self, teams: Any) -> None:
-            self._teams = teams
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._teams, name)
-
-        async def get(self) -> Any:
-            raise Unavailable("no answer")
-
     await share(world, vision={"quota": {"jobs": 1}})
     world.policy(max_jobs_per_hour=1)
     jobs = [await ask(world, name, team="vision") for name in "ab"]
     world.policy(paused=True, max_jobs_per_hour=2)
     free = await ask(world, "free")
     world.policy(paused=False, max_jobs_per_hour=1)
-    world.use(teams=Silent(world.ports.teams))
-    forget_teams(world.ports)
+    world.use(teams=Failing(world.ports.teams, Unavailable("no answer"), "get"))
+    forget_teams(world.ports.memo)
 
     await world.make_pass(3600)
 

@@ -18,7 +18,7 @@ QUEUED, ACCEPTED = JobState.QUEUED, JobState.ACCEPTED
 
 async def share(world: World, **teams: dict[str, Any]) -> None:
     assert await world.ports.teams.put(Teams.model_validate({"teams": teams}), "") is not None
-    forget_teams(world.ports)
+    forget_teams(world.ports.memo)
 
 
 async def ask(world: World, name: str, team: str = "", **members: Any) -> Job:

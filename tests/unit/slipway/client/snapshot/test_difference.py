@@ -12,6 +12,8 @@ from slipway.client.snapshot.difference import Difference, difference
 from slipway.client.snapshot.pack import pack
 from slipway.client.snapshot.walk import walk
 from slipway.failure import Failure
+from tests.doubles.archives import file as member
+from tests.doubles.archives import packed
 from tests.unit.slipway.client.snapshot.test_walk import put
 
 
@@ -40,7 +42,8 @@ def test_names_and_lines_that_differ_are_found(tmp_path: Path) -> None:
 
     assert result.changed == ["data.bin", "large.txt", "link", "run.sh", "train.py"]
     assert (result.added, result.removed) == (["new.py"], ["empty/", "old.py"])
-    assert [*result.lines] == ["train.py"]
+    assert [*result.lines] == ["run.sh", "train.py"]
+    assert result.lines["run.sh"] == ["not executable in the job, executable in the folder"]
     assert result.lines["train.py"][-3:] == ["-lr = 1", "+lr = 2", " run()"]
 
 
@@ -51,6 +54,16 @@ def test_the_folder_that_was_sent_does_not_differ(tmp_path: Path) -> None:
     out.seek(0)
 
     assert difference(out, walk(tmp_path)) == Difference()
+
+
+def test_of_an_archive_from_storage_neither_modes_nor_empty_folders_differ(tmp_path: Path) -> None:
+    put(tmp_path, "train.py", text="1")
+    (tmp_path / "empty").mkdir()
+    archive = io.BytesIO(packed(member("train.py", "1", executable=True)))
+
+    assert difference(archive, walk(tmp_path), from_storage=True) == Difference()
+    archive.seek(0)
+    assert difference(archive, walk(tmp_path)).changed == ["train.py"]
 
 
 def test_an_archive_that_tar_made_of_the_folder_does_not_differ(tmp_path: Path) -> None:

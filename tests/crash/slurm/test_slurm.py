@@ -9,8 +9,8 @@ import pytest
 from tests.breadth import pairs, size
 from tests.crash.chaos import Fault
 from tests.crash.single_fault import case_name, check_cut, check_processes, check_wire
-from tests.crash.slurm_run import play
-from tests.crash.slurmrestd import NEW, OLD, Wire
+from tests.crash.slurm.run import play
+from tests.crash.slurm.slurmrestd import NEW, OLD, Wire
 from tests.crash.stories import BROKEN, CANCELLED, REQUEUED, STORIES, Story
 
 #: The harness can make a job fail or requeue only with the engine in memory.

@@ -10,7 +10,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from tests.crash.slurmctld import OURS, Slurmctld, shown
+from tests.crash.slurm.slurmctld import OURS, Slurmctld, shown
 
 OLD, NEW = "v0.0.38", "v0.0.42"
 _DENIED = {"error_number": 2010, "error": "Invalid user id"}

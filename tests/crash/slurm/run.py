@@ -11,8 +11,8 @@ from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.key import SigningKey
 from tests.crash.chaos import Fault
 from tests.crash.engine_run import EngineRun
-from tests.crash.slurmctld import OURS, Slurmctld
-from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
+from tests.crash.slurm.slurmctld import OURS, Slurmctld
+from tests.crash.slurm.slurmrestd import OLD, Slurmrestd, Wire
 from tests.crash.stories import Story
 
 

@@ -25,9 +25,9 @@ from tests.crash.common_mutants import (
     no_claim_on_the_nodes,
     what_has_no_proof_counts,
 )
-from tests.crash.slurm_run import play
-from tests.crash.slurmctld import OURS
-from tests.crash.slurmrestd import Wire
+from tests.crash.slurm.run import play
+from tests.crash.slurm.slurmctld import OURS
+from tests.crash.slurm.slurmrestd import Wire
 from tests.crash.stories import STORIES
 
 #: They show what the other tests of this folder notice, and change with those.
