@@ -72,11 +72,11 @@ TARGETS = (
     Target("idle: worker CPU a minute / Celery's", "idle app worker CPU ms/min", "idle Celery CPU ms/min"),
     Target("idle: app with host / whole stack, CPU", "idle app CPU ms/min", "idle stack CPU ms/min"),
     Target("idle: app / whole stack, requests", "idle app requests/min", "idle stack requests/min"),
-    Target("pass of 10,000, 2 % changed: CPU µs a job", _COST, most=60),
-    Target("pass of 10,000, 2 %: calls of the engine", "pass 10000 2% engine calls", most=10),
-    Target("pass of 10,000, 2 %: calls of the table", "pass 10000 2% table table calls", most=20),
-    Target("pass of 10,000 / SDK list", _COST, "SDK list CPU µs/job", most=0.25),
-    Target("pass of 10,000 / SDK GET", _COST, "SDK GET CPU µs/job", most=0.07),
+    Target("pass over 10,000, 2 % changed: CPU µs a job", _COST, most=60),
+    Target("pass over 10,000, 2 %: calls of the engine", "pass 10000 2% engine calls", most=10),
+    Target("pass over 10,000, 2 %: calls of the table", "pass 10000 2% table table calls", most=20),
+    Target("pass over 10,000 / SDK list", _COST, "SDK list CPU µs/job", most=0.25),
+    Target("pass over 10,000 / SDK GET", _COST, "SDK GET CPU µs/job", most=0.07),
     *(
         Target(f"a page of a {kind} / bare ranges", f"{kind} ms", f"{kind} bare ms", most=1.5)
         for length in ("list", "long list")

@@ -60,7 +60,7 @@ class Allowance:
         except TimeoutError:
             self._leave(count, entry)
             raise Misuse(
-                "the app reads as many files as it may at once",
+                "the app has as many files in its memory as it may at once",
                 status=503,
                 remedy="send the same request again",
                 retry_after=_RETRY_AFTER,

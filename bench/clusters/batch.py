@@ -61,7 +61,7 @@ async def main(jobs: int, rounds: int) -> None:
         f"ratio of rates {statistics.median(ratios):.2f} ({min(ratios):.2f} - {max(ratios):.2f})\n"
     )
     calls, seconds = await pass_over(_ACTIVE)
-    sys.stdout.write(f"a pass of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
+    sys.stdout.write(f"a pass over {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
 async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[Pace, Pace]]:

@@ -52,7 +52,7 @@ async def main(jobs: int, rounds: int, kubeconfig: str) -> None:
     async with _server_of(kubeconfig) as access:
         report(await _submissions(access, jobs, rounds), "jobs")
     calls, seconds = await pass_over(_ACTIVE)
-    sys.stdout.write(f"a pass of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
+    sys.stdout.write(f"a pass over {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
 @asynccontextmanager

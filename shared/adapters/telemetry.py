@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
 #: Set when a pass has ended; its age is exported.
-SWEEPER_ENDED = "slipway.sweeper.ended"
+SWEEPER_PASSED = "slipway.sweeper.passed"
 
 
 #: Milliseconds between two exports of the metrics.
@@ -47,7 +47,7 @@ class OtelMeter:
         self._tracer = self._traces.get_tracer("slipway", __version__)
         self._meter = self._metrics.get_meter("slipway", __version__)
         self._instruments: dict[str, Any] = {}
-        self._sweeper_ended = time.monotonic()
+        self._sweeper_passed = time.monotonic()
         self._meter.create_observable_gauge("slipway.sweeper.age", [self._age], unit="s")
 
     def add(self, name: str, number: int = 1, **attributes: str) -> None:
@@ -58,8 +58,8 @@ class OtelMeter:
 
     def set(self, name: str, value: float, **attributes: str) -> None:
         """Set a gauge."""
-        if name == SWEEPER_ENDED:
-            self._sweeper_ended = time.monotonic()
+        if name == SWEEPER_PASSED:
+            self._sweeper_passed = time.monotonic()
             return
         if name not in self._instruments:
             self._instruments[name] = self._meter.create_gauge(name)
@@ -99,7 +99,7 @@ class OtelMeter:
     def _age(self, options: object) -> Iterable[Any]:
         from opentelemetry.metrics import Observation
 
-        yield Observation(time.monotonic() - self._sweeper_ended)
+        yield Observation(time.monotonic() - self._sweeper_passed)
 
 
 def to_collector(url: str) -> OtelMeter:

@@ -12,7 +12,7 @@ _MEANINGS = {
     136: "a program crashed (signal 8)",
     137: "killed (signal 9), usually because it used more memory than there is",
     139: "a program crashed (signal 11)",
-    143: "a program was told to end (signal 15)",
+    143: "a program was asked to end (signal 15)",
 }
 
 

@@ -114,7 +114,7 @@ async def _make_pass(ports: Ports) -> PassCounts:
     moved, delivered = _moved(results), await due
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
-    ports.meter.set("slipway.sweeper.ended", 0)
+    ports.meter.set("slipway.sweeper.passed", 0)
     return PassCounts(
         active=len(rows),
         changed=sum(result.changed for result in results),

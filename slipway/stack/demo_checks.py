@@ -109,7 +109,7 @@ async def _receipt(stack: Stack, job: Job | None) -> DemoCheck:
     name = "the receipt of the drop"
     if job is None:
         return DemoCheck(name, (), "no dropped job succeeded")
-    text = await _answer(stack, job["receipt"])
+    text = await _receipt_file(stack, job["receipt"])
     receipt = json.loads(text) if text else {}
     lines = [
         job["receipt"],
@@ -129,7 +129,7 @@ async def _diagnostics(stack: Stack, job: Job | None) -> DemoCheck:
     if job is None:
         return DemoCheck(name, (), "no job was rejected")
     path = job["receipt"].replace("receipt.json", "diagnostics.txt")
-    text = await _answer(stack, path)
+    text = await _receipt_file(stack, path)
     count = len(re.findall(r"^\S+: (?:error|warning) SW\d+ ", text, re.MULTILINE))
     trouble = "" if count == _MISTAKES else f"it names {count} mistakes, not {_MISTAKES}"
     return DemoCheck(name, [path, *text.rstrip().splitlines()], trouble)
@@ -165,7 +165,7 @@ async def _errors(api: Service, job: Job) -> DemoCheck:
     return DemoCheck(f"the files of {job['name']}", lines)
 
 
-async def _answer(stack: Stack, blob: str) -> str:
+async def _receipt_file(stack: Stack, blob: str) -> str:
     """A blob by container and name; empty if it does not exist."""
     from azure.core.exceptions import ResourceNotFoundError
     from azure.storage.blob.aio import BlobClient

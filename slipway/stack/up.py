@@ -185,7 +185,7 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         f"  API           {api}/jobs   {api}/clusters   {api}/health",
         *_cluster(stack, options.cluster, plan.maximum),
         f"  webhooks      {stack.receiver_url}/received   (every delivery; the default receiver of jobs)",
-        f"  blobs         {storage.blob_url}   (drops: scripts, answers: runs)",
+        f"  blobs         {storage.blob_url}   (drops: scripts, receipts: runs)",
         f"  queues        {storage.queue_url}   (jobs)",
         f"  tables        {storage.table_url}",
         f"  logs          {display_path(stack.logs)}",

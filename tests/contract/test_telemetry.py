@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from shared.adapters.telemetry import SWEEPER_ENDED, OtelMeter, to_collector
+from shared.adapters.telemetry import SWEEPER_PASSED, OtelMeter, to_collector
 from shared.settings import Settings
 from shared.wiring import meter_of
 
@@ -50,7 +50,7 @@ async def _used(make: Callable[[], OtelMeter]) -> None:
             meter.add("slipway.jobs.ended", state="lost", reason="infrastructure")
             meter.add("slipway.jobs.ended", state="lost", reason="infrastructure")
             meter.set("slipway.jobs.active", 3, state="running")
-            meter.set(SWEEPER_ENDED, 0)
+            meter.set(SWEEPER_PASSED, 0)
             with meter.span("slipway.accept"):
                 meter.annotate(job="j_1")
             _fail(meter)

@@ -1,4 +1,4 @@
 """The jobs of job sweeps, a few of which run at once.
 
-In: the rows of a pass of the timer. Out: those whose jobs may be submitted, and ends of sweeps.
+In: the rows of a pass of the sweeper. Out: those whose jobs may be submitted, and ends of sweeps.
 """

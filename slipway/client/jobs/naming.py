@@ -85,10 +85,7 @@ async def _latest(api: Service, conditions: Mapping[str, str]) -> list[dict[str,
 
 
 #: The end of the name of a job of a sweep; and the characters of a sweep's name that its jobs' names keep.
-_NUMBER = re.compile(r"-\d{1,3}", re.ASCII)
-
-
-_WHOLE = 59
+_NUMBER, _WHOLE = re.compile(r"-\d{1,3}", re.ASCII), 59
 
 
 async def sweep_id(api: Service, sweep: str) -> str:

@@ -23,6 +23,8 @@ from slipway.client.snapshot.pack import Archive
 from slipway.failure import Failure
 
 _CHUNK = 1 << 18
+#: How a network keeps a client out: it refuses, or it drops what is sent, as private endpoints do.
+_NO_WAY = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 #: Storage may be slow, and then answers; it does not answer a request that got lost.
 _PATIENCE = aiohttp.ClientTimeout(sock_connect=30, sock_read=120)
 #: Storage has the archive already, or the address has expired: both are asked again.
@@ -108,7 +110,7 @@ async def _put(address: str, archive: Archive, progress: _Progress) -> str:
             reason = f"{answer.status} {answer.headers.get('x-ms-error-code', '')}".rstrip()
     except (aiohttp.ClientError, TimeoutError) as error:
         progress.advance(-counted)
-        if isinstance(error, aiohttp.ClientConnectorError) and archive.packed.bytes <= THROUGH_APP:
+        if isinstance(error, _NO_WAY) and archive.packed.bytes <= THROUGH_APP:
             return _UNREACHED
         raise Unanswered(f"the code could not be sent to storage: {why(error)}") from None
     progress.advance(-counted)

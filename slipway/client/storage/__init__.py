@@ -1,4 +1,4 @@
 """The storage account of a deployment, for callers who upload.
 
-In: settings. Out: an account that can be reached, blobs that are replaced, a lease on a folder.
+In: settings. Out: an account that can be reached, blobs that are replaced.
 """

@@ -53,7 +53,7 @@ class Drop:
     #: the outcome is shown at the end only
     quiet: bool
     url: str
-    key: str
+    key: str = field(repr=False)
     uploaded: Uploaded | None = None
     #: why nothing runs yet, if so
     waits: Sequence[str] = ()

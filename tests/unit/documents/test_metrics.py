@@ -9,7 +9,7 @@ from tests.unit.documents.corpus import ROOT
 PAGE = (ROOT / "docs/reference/deployment.md").read_text(encoding="utf-8")
 _METERED = re.compile(r'meter\.(?:add|set)\(\s*f?"(slipway\.[\w.{}]+)"')
 #: The age of the last pass is worked out of this time.
-_TIMES = {"slipway.sweeper.ended": "slipway.sweeper.age"}
+_TIMES = {"slipway.sweeper.passed": "slipway.sweeper.age"}
 
 
 def documented() -> set[str]:

@@ -146,7 +146,7 @@ def _end(code: int | None, message: str = FAILED, reason: Reason = Reason.USER) 
 
 @pytest.mark.parametrize(
     ("code", "word"),
-    [(137, "memory"), (139, "crashed (signal 11)"), (143, "told to end (signal 15)"), (127, "not found")],
+    [(137, "memory"), (139, "crashed (signal 11)"), (143, "asked to end (signal 15)"), (127, "not found")],
 )
 def test_a_code_is_explained(code: int, word: str) -> None:
     assert word in with_meaning(_end(code)).message

@@ -61,7 +61,7 @@ async def test_a_journey_is_counted(world: World) -> None:
     }
     assert meter.values["slipway.jobs.active", "queued"] == 0
     assert meter.values["slipway.outbox.oldest",] == 0
-    assert ("slipway.sweeper.ended",) in meter.values
+    assert ("slipway.sweeper.passed",) in meter.values
     assert meter.spans == {
         "slipway.accept": 3,
         "slipway.submit": 1,

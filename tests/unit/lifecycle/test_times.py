@@ -22,7 +22,7 @@ async def _run(world: World, state: JobState, **how: Any) -> Job:
     return await world.job(job.id)
 
 
-async def test_the_start_that_comes_with_the_end_is_earlier_than_the_sweeper_that_saw_it(
+async def test_the_start_that_comes_with_the_end_is_earlier_than_the_pass_that_saw_it(
     world: World,
 ) -> None:
     started, ended = world.now + timedelta(seconds=5), world.now + timedelta(seconds=30)

@@ -40,5 +40,7 @@ function* remarks(job: JobDetail, text: string, team: string | undefined): Gener
   if (text.includes(MASK)) yield `Secrets are not shown: write them again where ${MASK} stands.`;
   if (job.team !== team) yield `It belongs to the team ${job.team}, which you are not in: the new job belongs to your own.`;
   if (sentCode(job)) yield `"code" names the code that it ran. The deployment takes it from who sent it, or from their team; anyone else sends their own folder with slipway run.`;
+  if (typeof job.code === "object" && job.code.origin === "folder")
+    yield `It ran the files of a folder of drops, which "code": {"folder": …} names as they are now; slipway rerun ${job.id} runs the same ones.`;
   if (job.drop) yield `Its scripts are read from ${job.drop.container}/${job.drop.folder} as they are there now.`;
 }

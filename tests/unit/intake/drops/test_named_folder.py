@@ -75,7 +75,7 @@ async def test_its_place_is_the_working_directory_unless_the_request_names_anoth
     assert one.code.at == "work"
 
 
-async def test_the_jobs_of_a_pass_share_it_and_a_rerun_runs_it_again(world: World) -> None:
+async def test_the_jobs_of_a_sweep_share_it_and_a_rerun_runs_it_again(world: World) -> None:
     upload(world, FILES)
     request = read(world.ports, {**message(), "sweep": {"lr": [0.1, 0.3]}})
 
