@@ -206,6 +206,7 @@ async def test_an_accepted_document_shows_what_was_found_at_its_line_and_the_var
     await expect(document.locator(".found")).to_have_text("warning SW999: a name of ours")
     rows = page.get_by_role("region", name="Environment variables").get_by_role("row")
     assert [await row.get_by_role("cell").all_text_contents() for row in (await rows.all())[1:]] == [
+        ["PYTHONUNBUFFERED", "1", "Slipway"],
         ["RATE", "0.1", "job.json"],
         ["SLIPWAY_JOB_ID", job["id"], "Slipway"],
         ["TOKEN", "***", "a secret of job.json"],
