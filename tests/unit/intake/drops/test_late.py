@@ -222,7 +222,7 @@ async def test_a_script_that_is_gone_brings_no_inventory_back(world: World) -> N
 
 
 @dataclass
-class Away(MemoryDrops):
+class Unreachable(MemoryDrops):
     """Its container of receipts takes no write for a while."""
 
     is_away: bool = False
@@ -234,7 +234,7 @@ class Away(MemoryDrops):
 
 
 async def test_a_status_that_could_not_be_written_is_written_by_the_sweeper(world: World) -> None:
-    world.use(drops=(drops := Away(world.clock)))
+    world.use(drops=(drops := Unreachable(world.clock)))
     world.drops = drops
     (one,) = await dropped(world, SOURCES | {"d/.env": b"x"})
     upload(world, {"d/lib/late.csv": b"x"})
