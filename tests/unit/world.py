@@ -139,6 +139,10 @@ class World:
         (accepted,) = await message_arrived(self.ports, body, message_id)
         return accepted
 
+    async def named(self, name: str, **members: Any) -> Job:
+        """A job that came by the queue."""
+        return (await self.message({"spec": job_json(), "name": name, **members}, name)).job
+
     async def make_pass(self, seconds: float = 60) -> PassCounts:
         self.pass_time(seconds)
         return await make_pass(self.ports)

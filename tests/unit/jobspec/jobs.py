@@ -111,3 +111,15 @@ def everything() -> dict[str, Any]:
     }
     result: dict[str, Any] = copied(whole)
     return result
+
+
+def every_place(document: Any) -> list[tuple[Any, Any]]:
+    """Each member of a document, as its holder and its key."""
+    results: list[tuple[Any, Any]] = []
+    holders = [document]
+    for holder in holders:
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            results.append((holder, key))
+            if isinstance(holder[key], dict | list):
+                holders.append(holder[key])
+    return results

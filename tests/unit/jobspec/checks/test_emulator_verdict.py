@@ -25,6 +25,7 @@ from tests.unit.jobspec.jobs import (
     FILE_SERVER,
     REFERENCE,
     VAULT,
+    every_place,
     everything,
     job,
     script_toolkit,
@@ -105,17 +106,6 @@ _STARTS = (
 _ABSENT = object()
 
 
-def _places(document: Any) -> list[tuple[Any, Any]]:
-    results: list[tuple[Any, Any]] = []
-    holders = [document]
-    for holder in holders:
-        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            results.append((holder, key))
-            if isinstance(holder[key], dict | list):
-                holders.append(holder[key])
-    return results
-
-
 def _written(name: Any) -> tuple[Any, ...]:
     return _WRITTEN.get(name, _ON_PATHS if name in _PATHS else _ANYTHING)
 
@@ -136,7 +126,7 @@ def _changed(draw: st.DrawFn) -> tuple[dict[str, Any], tuple[str, ...]]:
     document: dict[str, Any] = copied(draw(st.sampled_from(_STARTS)))
     changed = []
     for _ in range(draw(st.integers(1, 3))):
-        if not (places := _places(document)):
+        if not (places := every_place(document)):
             break
         holder, key = draw(st.sampled_from(places))
         changed.append(str(key))
@@ -184,12 +174,12 @@ def _one_by_one() -> dict[str, list[Any]]:
     """Each field that holds a value → the jobs in which only it is another one or gone."""
     goldens: dict[str, list[Any]] = {}
     for start in _STARTS:
-        for index, (holder, key) in enumerate(_places(start)):
+        for index, (holder, key) in enumerate(every_place(start)):
             if isinstance(holder[key], dict | list) or not isinstance(key, str):
                 continue
             for value in (*_written(key), _ABSENT):
                 document = copied(start)
-                at, name = _places(document)[index]
+                at, name = every_place(document)[index]
                 at[name] = value
                 if value is _ABSENT:
                     del at[name]

@@ -23,7 +23,7 @@ from slipway.rules import DEPLOYMENT
 from tests.breadth import examples, one_each
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
-from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, everything, job, script_toolkit
+from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, every_place, everything, job, script_toolkit
 from tests.unit.world import World
 
 _FILE = Path("/nowhere/digits/job.json")
@@ -50,23 +50,12 @@ _STARTS = (
 )
 
 
-def _places(document: Any) -> list[tuple[Any, Any]]:
-    results: list[tuple[Any, Any]] = []
-    holders = [document]
-    for holder in holders:
-        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            results.append((holder, key))
-            if isinstance(holder[key], dict | list):
-                holders.append(holder[key])
-    return results
-
-
 @st.composite
 def _documents(draw: st.DrawFn) -> dict[str, Any]:
     """A job, up to three of whose values are other ones, are gone or are doubled."""
     document: dict[str, Any] = copied(draw(st.sampled_from(_STARTS)))
     for _ in range(draw(st.integers(0, 3))):
-        places = [(holder, key) for holder, key in _places(document) if holder is not document]
+        places = [(holder, key) for holder, key in every_place(document) if holder is not document]
         if not places:
             break
         holder, key = draw(st.sampled_from(places))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from shared.core.job import Job, JobState, Reason
-from tests.unit.world import World, job_json
+from tests.unit.world import World
 
 #: How far the clock of the second process is from that of the first.
 SKEWS = [timedelta(hours=-2), timedelta(seconds=-3), timedelta(seconds=3), timedelta(hours=2)]
-
-
-async def _job(world: World, name: str, **members: Any) -> Job:
-    return (await world.message({"spec": job_json(), "name": name, **members}, name)).job
 
 
 async def _end(world: World, state: JobState = JobState.SUCCEEDED) -> None:
@@ -37,9 +32,9 @@ def _set_columns(world: World, job: Job, **columns: str | None) -> None:
 async def test_a_process_with_another_clock_releases_or_ends_who_waits_once(
     world: World, end: JobState, skew: timedelta
 ) -> None:
-    first = await _job(world, "data")
-    follows = await _job(world, "train", after=["data"])
-    alarm = await _job(world, "alarm", afterFailure=["data"])
+    first = await world.named("data")
+    follows = await world.named("train", after=["data"])
+    alarm = await world.named("alarm", afterFailure=["data"])
     world.engine.set_state(world.engine.started[0], end)
 
     world.now += skew
@@ -60,12 +55,12 @@ async def test_a_process_with_another_clock_releases_or_ends_who_waits_once(
 
 @pytest.mark.parametrize("skew", SKEWS, ids=str)
 async def test_a_door_with_another_clock_judges_a_job_that_ended(world: World, skew: timedelta) -> None:
-    await _job(world, "data")
+    await world.named("data")
     await _end(world, JobState.FAILED)
 
     world.now += skew
-    late = await _job(world, "train", after=["data"])
-    alarm = await _job(world, "alarm", afterFailure=["data"])
+    late = await world.named("train", after=["data"])
+    alarm = await world.named("alarm", afterFailure=["data"])
     world.now -= skew
     await world.make_pass()
 
@@ -77,8 +72,8 @@ async def test_a_door_with_another_clock_judges_a_job_that_ended(world: World, s
 async def test_a_row_that_does_not_say_what_its_record_waits_for_is_judged_by_its_record(
     world: World, after: str | None
 ) -> None:
-    await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    await world.named("data")
+    waits = await world.named("train", after=["data"])
     _set_columns(world, waits, After=after)
 
     await world.make_pass()
@@ -93,8 +88,8 @@ async def test_a_row_that_does_not_say_what_its_record_waits_for_is_judged_by_it
 
 
 async def test_a_job_that_a_row_shows_as_free_ends_if_its_record_can_never_be_met(world: World) -> None:
-    await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    await world.named("data")
+    waits = await world.named("train", after=["data"])
     _set_columns(world, waits, After=None)
 
     await _end(world, JobState.FAILED)
@@ -104,8 +99,8 @@ async def test_a_job_that_a_row_shows_as_free_ends_if_its_record_can_never_be_me
 
 
 async def test_a_row_that_names_what_its_record_has_met_holds_the_job_back_no_longer(world: World) -> None:
-    data = await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    data = await world.named("data")
+    waits = await world.named("train", after=["data"])
     world.policy(paused=True)
     await _end(world)
     _set_columns(world, waits, After=data.id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -51,13 +50,9 @@ def table(world: World) -> _Slow:
     return table
 
 
-async def _job(world: World, name: str, **members: Any) -> Job:
-    return (await world.message({"spec": job_json(), "name": name, **members}, name)).job
-
-
 async def _ended(world: World, name: str, state: JobState = JobState.SUCCEEDED) -> Job:
     """A job that has ended, which nothing has judged yet."""
-    job = await _job(world, name)
+    job = await world.named(name)
     world.engine.set_state(world.engine.started[-1], state)
     await world.make_pass()
     return await world.job(job.id)
@@ -86,16 +81,16 @@ def _damage(world: World, row_key: str) -> None:
 
 
 async def test_a_job_whose_others_have_not_ended_stays_as_it_is(world: World) -> None:
-    await _job(world, "data")
-    stored = await _stored(world, await _job(world, "train", after=["data"]))
+    await world.named("data")
+    stored = await _stored(world, await world.named("train", after=["data"]))
 
     assert await look_again(world.ports, stored) == stored
 
 
 async def test_a_record_that_moved_on_meanwhile_is_left_to_the_sweep(world: World) -> None:
     failed = await _ended(world, "data", JobState.FAILED)
-    await _job(world, "other")
-    stored = _waiting_for(await _stored(world, await _job(world, "train", after=["other"])), failed)
+    await world.named("other")
+    stored = _waiting_for(await _stored(world, await world.named("train", after=["other"])), failed)
     await cancel(world.ports, stored.job.id)
 
     assert await look_again(world.ports, stored) == stored
@@ -103,7 +98,7 @@ async def test_a_record_that_moved_on_meanwhile_is_left_to_the_sweep(world: Worl
 
 async def test_a_drop_whose_other_job_ended_meanwhile_says_so_at_once(world: World) -> None:
     done = await _ended(world, "data")
-    await _job(world, "long")
+    await world.named("long")
     world.drops.upload("d/job.json", json.dumps(job_json()).encode())
     world.drops.upload("d/slipway.json", b'{"after": ["long"]}')
     world.pass_time(10)
@@ -118,8 +113,8 @@ async def test_a_drop_whose_other_job_ended_meanwhile_says_so_at_once(world: Wor
 
 async def test_a_job_whose_other_one_failed_meanwhile_ends_at_once(world: World) -> None:
     failed = await _ended(world, "data", JobState.FAILED)
-    await _job(world, "long")
-    stored = _waiting_for(await _stored(world, await _job(world, "train", after=["long"])), failed)
+    await world.named("long")
+    stored = _waiting_for(await _stored(world, await world.named("train", after=["long"])), failed)
 
     assert (await look_again(world.ports, stored)).job.reason is Reason.DEPENDENCY
 
@@ -128,10 +123,10 @@ async def test_a_job_whose_other_one_failed_meanwhile_ends_at_once(world: World)
 
 
 async def test_a_job_that_goes_on_waiting_keeps_no_other_from_its_release(world: World) -> None:
-    first = await _job(world, "data")
-    await _job(world, "long")
-    released = await _job(world, "train", after=["data"])
-    waits = [await _job(world, f"t{n}", after=["long"]) for n in range(3)]
+    first = await world.named("data")
+    await world.named("long")
+    released = await world.named("train", after=["data"])
+    waits = [await world.named(f"t{n}", after=["long"]) for n in range(3)]
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await world.make_pass()
@@ -144,10 +139,10 @@ async def test_a_job_that_goes_on_waiting_keeps_no_other_from_its_release(world:
 async def test_only_the_records_that_an_end_concerns_are_looked_into(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await _job(world, "data")
-    await _job(world, "long")
-    await _job(world, "train", after=["data"])
-    other = await _job(world, "clean", after=["long"])
+    await world.named("data")
+    await world.named("long")
+    await world.named("train", after=["data"])
+    other = await world.named("clean", after=["long"])
     _damage(world, f"n|{other.id}")
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
@@ -164,9 +159,9 @@ async def test_a_record_that_is_not_there_hides_no_other_end(world: World) -> No
 
 async def test_ends_of_many_jobs_are_read_a_few_at_once(world: World, table: _Slow) -> None:
     number = 3 * _AT_ONCE
-    others = [await _job(world, f"d{n}") for n in range(number)]
+    others = [await world.named(f"d{n}") for n in range(number)]
     for n, other in enumerate(others):
-        await _job(world, f"t{n}", after=[other.id])
+        await world.named(f"t{n}", after=[other.id])
     rows = [row for shard in range(4) for row in await world.ledger.active(shard) if row.after]
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
@@ -183,8 +178,8 @@ async def test_ends_of_many_jobs_are_read_a_few_at_once(world: World, table: _Sl
 async def test_a_ledger_that_does_not_answer_holds_a_pass_no_longer_than_its_time(
     world: World, table: _Slow
 ) -> None:
-    first = await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    first = await world.named("data")
+    waits = await world.named("train", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.policy(pass_deadline=0.0)
     table.silent = True

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from shared.core.job import Job, JobState, Reason
-from tests.unit.world import World, job_json
-
-
-async def _job(world: World, name: str, **members: Any) -> Job:
-    return (await world.message({"spec": job_json(), "name": name, **members}, name)).job
+from tests.unit.world import World
 
 
 def _lose(world: World, job: Job) -> None:
@@ -24,9 +19,9 @@ def _lose(world: World, job: Job) -> None:
 async def test_a_dependent_of_a_job_without_a_record_is_cancelled_and_says_so(
     world: World, condition: str
 ) -> None:
-    first = await _job(world, "data")
-    second = await _job(world, "train", **{condition: ["data"]})
-    last = await _job(world, "report", after=[second.id])
+    first = await world.named("data")
+    second = await world.named("train", **{condition: ["data"]})
+    last = await world.named("report", after=[second.id])
     _lose(world, first)
 
     await world.make_pass()
@@ -41,8 +36,8 @@ async def test_a_dependent_of_a_job_without_a_record_is_cancelled_and_says_so(
 
 
 async def test_what_was_met_before_the_record_went_stays_met(world: World) -> None:
-    first, other = await _job(world, "data"), await _job(world, "more")
-    waits = await _job(world, "train", after=["data", "more"])
+    first, other = await world.named("data"), await world.named("more")
+    waits = await world.named("train", after=["data", "more"])
     target = first.fixed_target
     world.engine.set_state(target.name, JobState.SUCCEEDED)
     await world.make_pass()
@@ -57,8 +52,8 @@ async def test_what_was_met_before_the_record_went_stays_met(world: World) -> No
 
 
 async def test_a_job_whose_record_cannot_be_read_is_waited_for(world: World) -> None:
-    first = await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    first = await world.named("data")
+    waits = await world.named("train", after=["data"])
     (key,) = [key for key in world.ledger.held if key[1] == f"n|{first.id}"]
     held = world.ledger.held[key]
     world.ledger.held[key] = replace(held, row={**held.row, "Packed0": "x"})

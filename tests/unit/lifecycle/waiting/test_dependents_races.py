@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from shared.admission.pauses import pause
-from shared.core.job import Job, JobState, Reason
+from shared.core.job import JobState, Reason
 from shared.core.ledger.entries import Active
 from shared.lifecycle.waiting.dependents import settle
 from shared.operate.cancel import cancel
-from tests.unit.world import World, job_json
-
-
-async def _job(world: World, name: str, **members: Any) -> Job:
-    return (await world.message({"spec": job_json(), "name": name, **members}, name)).job
+from tests.unit.world import World
 
 
 async def _end(world: World, state: JobState = JobState.SUCCEEDED, number: int = 0) -> None:
@@ -33,8 +27,8 @@ async def _rows(world: World) -> list[Active]:
 async def test_a_job_that_was_cancelled_after_its_row_was_read_stays_as_it_is(
     world: World, state: JobState
 ) -> None:
-    await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    await world.named("data")
+    waits = await world.named("train", after=["data"])
     rows = await _rows(world)
     await cancel(world.ports, waits.id)
     await _end(world, state)
@@ -46,8 +40,8 @@ async def test_a_job_that_was_cancelled_after_its_row_was_read_stays_as_it_is(
 
 
 async def test_a_job_whose_record_is_gone_stops_no_other(world: World) -> None:
-    await _job(world, "data")
-    lost_job, waits = await _job(world, "gone", after=["data"]), await _job(world, "train", after=["data"])
+    await world.named("data")
+    lost_job, waits = await world.named("gone", after=["data"]), await world.named("train", after=["data"])
     await world.job(waits.id)
     world.policy(paused=True)
     rows = await _rows(world)
@@ -61,9 +55,9 @@ async def test_a_job_whose_record_is_gone_stops_no_other(world: World) -> None:
 
 async def test_a_job_with_a_turn_says_first_for_which_jobs_it_waits(world: World) -> None:
     world.policy(max_jobs_per_hour=2)
-    await _job(world, "one")
-    other = await _job(world, "two")
-    waits = await _job(world, "three", after=["one", "two"])
+    await world.named("one")
+    other = await world.named("two")
+    waits = await world.named("three", after=["one", "two"])
     assert waits.slot is not None
 
     await _end(world)
@@ -76,8 +70,8 @@ async def test_a_job_with_a_turn_says_first_for_which_jobs_it_waits(world: World
 
 async def test_a_turn_that_is_over_is_no_reason_to_wait(world: World) -> None:
     world.policy(max_jobs_per_hour=1)
-    await _job(world, "data")
-    waits = await _job(world, "train", after=["data"])
+    await world.named("data")
+    waits = await world.named("train", after=["data"])
     await world.make_pass(2 * 3600)
     await pause(world.ports, "ann", "")
 
