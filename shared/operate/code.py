@@ -55,7 +55,7 @@ class _Read(NamedTuple):
 
 async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Read:
     stored = await snapshots.find(code.blob)
-    if stored is None or stored.size != code.bytes:
+    if stored is None or not stored.is_readable or stored.size != code.bytes:
         text = f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
         raise Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
     if code.bytes > SHOWN:
