@@ -224,8 +224,8 @@ CHANGES = (
     Change("shared/intake/drops/named_folder.py", "    if is_readable(path):", "    if True:"),
     Change(
         "shared/intake/drops/named_folder.py",
-        "blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]",
-        "blobs = whole.blobs",
+        "whole = of_teams(every, is_readable)",
+        "whole = every",
     ),
     Change("shared/intake/drops/needed_files.py", "= not own and await", "= await"),
     Change(
