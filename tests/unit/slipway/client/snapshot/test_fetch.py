@@ -1,4 +1,4 @@
-"""The archive of a job comes as it lies in storage, whatever its uploader said of it."""
+"""The archive of a job comes as it lies in storage, also if its uploader said otherwise."""
 
 from __future__ import annotations
 
