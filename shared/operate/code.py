@@ -13,7 +13,8 @@ from shared.core.code.snapshots import Snapshots
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.lifecycle.lookup import job
-from shared.snapshots.listing import SHOWN, Listing, Unreadable, as_text, content, listing
+from shared.snapshots.grammar import Unreadable
+from shared.snapshots.listing import SHOWN, Listing, as_text, content, listing
 
 #: For how long an address reads an archive that a person asked for.
 _READABLE = timedelta(minutes=15)
