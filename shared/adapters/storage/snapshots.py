@@ -11,7 +11,7 @@ from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
 
-from shared.adapters.storage.wire.bloblist import Blob, find_blob, list_blobs
+from shared.adapters.storage.wire.bloblist import Blob, blob_of, head_blob, list_blobs
 from shared.adapters.storage.wire.block import make_container
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
 from shared.adapters.storage.wire.sas import create_blob, read_blob
@@ -41,15 +41,18 @@ class BlobSnapshots:
         return None if self._connection.string else LONGEST
 
     async def find(self, blob: str) -> Snapshot | None:
-        """One HEAD."""
-        stored = await find_blob(self._account.lists, self._container, blob)
+        """One HEAD. It also shows that the container is gone: then the next upload makes it again."""
+        answer = await head_blob(self._account.lists, self._container, blob)
+        if answer.headers.get("x-ms-error-code") == "ContainerNotFound":
+            self._is_made = False
+        stored = blob_of(blob, answer)
         return None if stored is None else _snapshot(stored)
 
     async def upload_address(self, blob: str, until: datetime) -> str:
         """The right to create, without that to write, takes one PUT of a blob that is not there yet.
 
-        Once in a process the container is made first: an upload to a missing one fails, and its sender cannot
-        make it.
+        The container is made first, once in a process, and once more after `find` has not found it: an upload
+        to a missing one fails, and its sender cannot make it.
         """
         if not self._is_made:
             async with storage_errors():

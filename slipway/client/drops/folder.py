@@ -7,6 +7,7 @@ from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.block import stage_block
 from shared.core.errors import Unavailable
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
+from shared.intake.drops.left_out import is_left_over
 from shared.jobspec import Source, has_errors, name_flaw, report
 from shared.settings import Settings
 from slipway.client.drops.folder_drops import DropsToBe
@@ -16,6 +17,7 @@ from slipway.client.files.save import MARK
 from slipway.client.request.diagnose import diagnosed, scripts_named
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
+from slipway.client.snapshot.links import without_refused_links
 from slipway.client.snapshot.rules import Rules
 from slipway.client.snapshot.words import some, taken_back
 from slipway.client.storage.account import storage_account
@@ -98,16 +100,14 @@ def to_upload(folder: Path) -> Sequence[Path]:
     for name in linked_folders(folder):
         if not ignore.fits(name) and not _is_hidden(name):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
-    results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here
-    names = [
-        path.relative_to(folder).as_posix()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and results.isdisjoint(path.parents)
-    ]
-    secrets = [name for name in names if not ignore.fits(name) and rules.is_secret(name)]
+    names = [name for name in _files_in(folder) if not ignore.fits(name)]
+    secrets = [name for name in names if rules.is_secret(name)]
     _say_secrets([name for name in secrets if not _is_hidden(name.rpartition("/")[0])])
-    names = [name for name in names if not _is_hidden(name) and not ignore.fits(name)]
-    names = [name for name in names if name not in {*secrets}]
+    names = [name for name in names if not _is_hidden(name) and name not in {*secrets}]
+    names = without_refused_links(folder, names, ignore, rules)
+    for name in LAST:
+        if (folder / name).is_file() and name not in names:
+            raise Failure(f"{folder / name} says what runs, and is left out; put the file itself there")
     if not names:
         hint = f" but what {IGNORE_FILE} leaves out" if (folder / IGNORE_FILE).is_file() else ""
         raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
@@ -115,6 +115,16 @@ def to_upload(folder: Path) -> Sequence[Path]:
         if flaw := undecodable(name) or name_flaw(name):
             raise unsendable(folder / name, flaw)
     return sorted((folder / name for name in names), key=lambda path: (_rank(path), path))
+
+
+def _files_in(folder: Path) -> list[str]:
+    """The files of a folder, but for the outputs of jobs that were downloaded to there."""
+    outputs = {mark.parent for mark in folder.rglob(MARK)} - {folder}
+    return [
+        path.relative_to(folder).as_posix()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and outputs.isdisjoint(path.parents)
+    ]
 
 
 def _say_secrets(names: Sequence[str]) -> None:
@@ -143,4 +153,4 @@ def _rank(path: Path) -> int:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(level.startswith(".") or level == "__pycache__" for level in name.split("/"))
+    return any(map(is_left_over, name.split("/")))

@@ -89,6 +89,11 @@ class Rules:
         is_made = folder and any((place / mark).is_file() for mark in _MARKS)
         return "usual" if is_made or self._tools.decision(path, folder=folder) else ""
 
+    def reasons(self, path: str, root: Path, *, folder: bool = False) -> set[Reason]:
+        """Why a path below `root` is left out, by itself or with a folder above it; none if it is not."""
+        ways = [(one, is_folder or folder) for one, is_folder in _levels(path)] if path != "." else []
+        return {reason for one, way in ways if (reason := self.reason(one, root / one, folder=way))}
+
     def secret_of_link(self, path: str, target: str) -> bool:
         """Whether a link leads to what may be a secret, by the target's path, and is not taken back."""
         if self._own.takes_back(path, folder=False):

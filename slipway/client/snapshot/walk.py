@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from shared.core.visible import escaped
 from shared.snapshots.pack import ENTRIES, order
 from slipway.client.files.names import undecodable
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.links import refusal
 from slipway.client.snapshot.members import folders_above
 from slipway.client.snapshot.rules import Reason, Rules
 from slipway.failure import Failure
@@ -134,41 +134,26 @@ class _Walk:
         except OSError:
             self.tree.others[name] = "it is a link that leads nowhere"
             return
-        is_folder = stat.S_ISDIR(status.st_mode)
+        is_folder, is_inside = stat.S_ISDIR(status.st_mode), real.is_relative_to(self._root)
         if not is_folder and not stat.S_ISREG(status.st_mode):
             self.tree.others[name] = "it is a link to what is not a file"
-        elif real.is_relative_to(self._root):
-            inside = real.relative_to(self._root).as_posix()
-            if self._is_left_out(inside, is_folder=is_folder):
-                self.tree.others[name] = f"it is a link to {escaped(inside)}, which is left out"
-                return
+        elif is_folder and not is_inside:
+            self.tree.others[name] = "it is a link to a folder elsewhere; put the folder itself there"
+        elif text := refusal(
+            self._rules,
+            self._root,
+            name,
+            real,
+            lambda path: bool(self._rules.reasons(path, self._root, folder=is_folder)),
+        ):
+            self.tree.others[name] = text
+        elif is_inside:
             self._counted(name)
             target = os.path.relpath(real, self._root / Path(name).parent)
             self.tree.links[name] = target.replace(os.sep, "/")
-        elif is_folder:
-            self.tree.others[name] = "it is a link to a folder elsewhere; put the folder itself there"
-        elif secret := self._secret_behind(name):
-            way_back = f"`!{escaped(name)}` in {IGNORE_FILE} takes it along"
-            self.tree.others[name] = f"it is a link to {secret}, which may be a secret; {way_back}"
         else:
             self._counted(name)
             self.tree.files.append(_file(name, real, status))
-
-    def _secret_behind(self, name: str) -> str:
-        """The name of what may be a secret, of all that a link out of the folder leads by; "" if none is."""
-        place = Path(self._root, name)
-        while place.is_symlink():
-            place = Path(os.path.realpath(place.parent), place.readlink())
-            target = Path(os.path.realpath(place.parent), place.name)
-            beyond = os.path.relpath(target, self._root).replace(os.sep, "/")
-            if self._rules.secret_of_link(name, re.sub(r"^(?:\.\./)+", "", beyond)):
-                return escaped(target.name)
-        return ""
-
-    def _is_left_out(self, path: str, *, is_folder: bool) -> bool:
-        """Whether a path is left out, by itself or with a folder above it."""
-        ways = [(one, True) for one in folders_above(path)] + ([(path, is_folder)] if path != "." else [])
-        return any(self._rules.reason(one, self._root / one, folder=folder) for one, folder in ways)
 
     def _leave_out(self, name: str, reason: Reason) -> None:
         if reason != "own":

@@ -13,6 +13,7 @@ from slipway.client.files.output import PARALLEL
 from slipway.client.files.saving import Outcome
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
+from slipway.client.snapshot.links import without_refused_links
 from slipway.client.snapshot.rules import Rules
 from slipway.client.snapshot.words import some, taken_back
 from slipway.commands.asking import show
@@ -118,8 +119,10 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
         files = [one for one in files if not ignore.fits(one)]
         secrets = [one for one in files if rules.is_secret(one)]
         if secrets:
-            say(f"left out: {some(secrets)} (it may be secret; {taken_back(secrets[0])})")
+            secrecy = "it may be a secret" if len(secrets) == 1 else "they may be secrets"
+            say(f"left out: {some(secrets)} ({secrecy}; {taken_back(secrets[0])})")
         inside = [one for one in files if one not in {*secrets}]
+        inside = without_refused_links(path, inside, ignore, rules)
         if not inside:
             hint = f" but what {IGNORE_FILE} leaves out" if (path / IGNORE_FILE).is_file() else ""
             raise Failure(f"{path} holds no files{hint}")

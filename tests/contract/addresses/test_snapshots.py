@@ -110,6 +110,18 @@ async def test_what_its_uploader_put_into_the_archive_tier_cannot_be_read(stored
     assert await stored.snapshots.delete(BLOB, one.etag)
 
 
+async def test_a_container_that_was_deleted_is_made_again_for_the_next_upload(stored: Stored) -> None:
+    until, snapshots = _now() + timedelta(minutes=5), stored.snapshots
+    await snapshots.upload_address(BLOB, until)
+    await snapshots._account.blobs.delete_container(snapshots._container)
+
+    assert await snapshots.find(BLOB) is None  # before each upload
+    address = await snapshots.upload_address(BLOB, until)
+
+    async with stored.http.put(address, data=DATA, headers=ONCE) as answer:
+        assert answer.status == 201
+
+
 async def test_an_uploader_who_makes_a_snapshot_in_storage_keeps_no_archive(stored: Stored) -> None:
     address = await stored.snapshots.upload_address(BLOB, _now() + timedelta(minutes=5))
     async with stored.http.put(address, data=DATA, headers=ONCE) as first:

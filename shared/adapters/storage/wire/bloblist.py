@@ -18,7 +18,7 @@ from shared.core.errors import Misuse, Unavailable
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from shared.adapters.storage.wire.rest import Rest
+    from shared.adapters.storage.wire.rest import Answer, Rest
 
 
 #: Bytes of a page that is read at once: some ten blobs.
@@ -76,8 +76,17 @@ async def list_blobs(
 
 async def find_blob(rest: Rest, container: str, name: str) -> Blob | None:
     """One blob; None if it is missing. Raises Unavailable."""
+    return blob_of(name, await head_blob(rest, container, name))
+
+
+async def head_blob(rest: Rest, container: str, name: str) -> Answer:
+    """The answer to a HEAD of one blob, which may be that it is missing. Raises Unavailable."""
     path = f"/{quote(container)}/{quote(name, safe='/~')}"
-    answer = await rest.call("HEAD", path, expected=(HTTPStatus.NOT_FOUND,))
+    return await rest.call("HEAD", path, expected=(HTTPStatus.NOT_FOUND,))
+
+
+def blob_of(name: str, answer: Answer) -> Blob | None:
+    """The blob that an answer to a HEAD describes; None if it is missing. Raises Unavailable."""
     if answer.status == HTTPStatus.NOT_FOUND:
         return None
     headers = answer.headers
