@@ -20,12 +20,11 @@ PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
 # a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-# Without TESTS, what is tested of the local stack by itself is for CI, unless something of it differs from `main`.
-CHOSEN = $(if $(filter tests,$(TESTS)),$(shell $(BOOT) -m tests.parts --near main),$(TESTS))
-PLACES = $(filter-out --%,$(CHOSEN))
+# `.ci/run` names what it leaves out among the places.
+PLACES = $(if $(filter tests,$(TESTS)),$(COMPUTING) tests/acceptance tests/contract tests/slow,$(filter-out --%,$(TESTS)))
 IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
 ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
-LEFT_OUT = $(filter --%,$(CHOSEN)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
+LEFT_OUT = $(filter --%,$(TESTS)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
@@ -51,7 +50,7 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
-	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -O) test-computing test-waiting
+	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -Oline) test-computing test-waiting
 
 # Those of them that start nothing and wait for nothing.
 test-computing:
