@@ -16,17 +16,15 @@ SEEDS ?= 10000
 # Of four workers, two usually wait for another process: two processors are busy. tests/schedule.py says what
 # one worker runs as a whole; the longest of that comes first, and unit tests fill the end.
 BY_STACKS = --dist loadscope --no-loadscope-reorder
+PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
 # a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-# Without TESTS, what is tested of the local stack by itself is for CI, unless something of it differs from `main`.
-# It is asked once, and only where it is used. What is not a place is an option of both commands.
-CHOSEN = $(eval CHOSEN := $(if $(filter tests,$(TESTS)),$(shell $(BOOT) -m tests.parts --near main),$(TESTS)))$(CHOSEN)
-IN_TESTS = $(filter tests tests/%,$(CHOSEN))
-PLACES = $(or $(IN_TESTS),tests)
+# `.ci/run` names what it leaves out among the places.
+PLACES = $(if $(filter tests,$(TESTS)),$(COMPUTING) tests/acceptance tests/contract tests/slow,$(filter-out --%,$(TESTS)))
 IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
 ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
-OPTIONS = $(filter-out $(IN_TESTS),$(CHOSEN)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
+LEFT_OUT = $(filter --%,$(TESTS)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
@@ -52,21 +50,21 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
-	@$(MAKE) CHOSEN='$(CHOSEN)' $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -O) test-computing test-waiting
+	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -Oline) test-computing test-waiting
 
 # Those of them that start nothing and wait for nothing.
 test-computing:
-	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(BREADTH) $(OPTIONS) $(IN_PLAIN) $(MORE),:)
+	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(BREADTH) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
 
 # The others.
 test-waiting:
-	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(BREADTH) $(OPTIONS) $(ON_WORKERS) $(MORE),:)
+	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(BREADTH) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
-	@$(RUN)/python -m pytest --all -n 4 $(BY_STACKS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
+	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
 
 test-crash: install ## the crash tests with every fault at every call; in test-all the faults take turns
-	@$(RUN)/python -m pytest --every-fault -n 4 $(BY_STACKS) tests/crash $(MORE)
+	@$(RUN)/python -m pytest --every-fault $(PYTEST_FLAGS) tests/crash
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/setup/install_extra.py az .venv-az

@@ -212,6 +212,7 @@ def _limits(settings: Settings) -> Limits:
         max_receivers=settings.whole("SLIPWAY_MAX_RECEIVERS"),
         unmanaged_mounts=settings.flag("SLIPWAY_UNMANAGED_MOUNTS"),
         mountable=_mountable(settings),
+        all_code=(settings.account()[0], settings.text("SLIPWAY_SNAPSHOTS_CONTAINER")),
     )
 
 

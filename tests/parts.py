@@ -2,7 +2,6 @@
 
 `python3 -m tests.parts`: their names. `--since COMMIT`: those that what changed since then concerns, as JSON.
 `--tests PART…`: what pytest takes for their tests, by default for those of all parts.
-`--near BRANCH`: the same for `make test`, by what differs from that branch.
 Standard library only, since nothing is installed yet.
 """
 
@@ -70,9 +69,6 @@ TESTS = {
 #: Parts whose tests `make test` runs; the others have commands of their own.
 BY_MAKE_TEST = ("unit", "app", "engines", "local", "guides", "journeys")
 
-#: Of these, what `make test` leaves to CI where nothing of it has changed: it is never deployed.
-SPARED = ("local",)
-
 #: By the beginning of its path, the longest one: what a change concerns; any other path concerns all.
 CONCERNS = {
     "docs/": (*_ALWAYS, "guides"),
@@ -131,31 +127,11 @@ def places_of(parts: Iterable[str]) -> list[str]:
     return [*tops, *(f"--ignore={one}" for other in apart for one in _ignored(other, places))]
 
 
-def parts_near(paths: Iterable[str] | None) -> list[str]:
-    """The parts that `make test` runs after changes of these files; None: git could not say."""
-    touched = list(_ALL) if paths is None else [part for path in paths for part in concerned([path])]
-    return [part for part in BY_MAKE_TEST if part not in SPARED or part in touched]
-
-
 def changed(since: str) -> list[str]:
     """The files that changed since the branch left that commit; none where git does not know it."""
     argv = ["git", "diff", "--name-only", "--no-renames", "--merge-base", "-z", since, "HEAD"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     return [] if done.returncode else [path for path in done.stdout.split("\0") if path]
-
-
-def uncommitted(since: str) -> list[str] | None:
-    """The files that differ here from where the branch left that one, and new ones; None: git cannot say."""
-    paths: list[str] = []
-    for argv in (
-        ["git", "diff", "--name-only", "--no-renames", "--merge-base", "-z", since],
-        ["git", "ls-files", "--others", "--exclude-standard", "-z"],
-    ):
-        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return None
-        paths += [path for path in done.stdout.split("\0") if path]
-    return paths
 
 
 def _ignored(folder: str, places: Iterable[str]) -> list[str]:
@@ -185,9 +161,6 @@ def main(argv: list[str]) -> int:
         "--since", metavar="COMMIT", help="the parts that what changed since then concerns, as JSON"
     )
     which.add_argument("--tests", action="store_true", help="what pytest takes for the tests of the parts")
-    which.add_argument(
-        "--near", metavar="BRANCH", help="the same for `make test`, by what differs from BRANCH"
-    )
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"all of these by default: {', '.join(PARTS)}"
     )
@@ -197,8 +170,6 @@ def main(argv: list[str]) -> int:
     parts = options.parts or list(PARTS)
     if options.since is not None:
         sys.stdout.write(json.dumps(concerned(changed(options.since))) + "\n")
-    elif options.near is not None:
-        sys.stdout.write(" ".join(places_of(parts_near(uncommitted(options.near)))) + "\n")
     else:
         sys.stdout.write(" ".join(places_of(parts) if options.tests else parts) + "\n")
     return 0

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from shared.answers.base import Answer, Time
 from shared.answers.job import JobCode
-from shared.snapshots.listing import Entry, as_text, is_text
+from shared.snapshots.grammar import Entry
+from shared.snapshots.listing import as_text, is_text
 
 
 class SnapshotPlace(Answer):

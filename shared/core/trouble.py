@@ -21,14 +21,14 @@ STORED: tuple[Kind, ...] = ("row", "job")
 OPERATOR_NEEDED = "waits for the deployment to be mended"
 #: How long a problem counts that was not seen again: longer than any wait until the next look. The next pass
 #: may run in another process, which does not know that it should resolve this one.
-_LATELY, _UNTIL_NEXT_PASS = timedelta(minutes=15), timedelta(minutes=3)
+_LATELY, _PASS_IS_DUE = timedelta(minutes=15), timedelta(minutes=3)
 #: How many are remembered; beyond that the oldest is dropped.
 _MOST = 1000
 
 
 def lately(kind: str, moment: datetime, now: datetime) -> bool:
     """Whether a problem found at that time still counts. The clock of who found it may be wrong."""
-    return abs(now - moment) < (_UNTIL_NEXT_PASS if kind in ("sweeper", "cluster") else _LATELY)
+    return abs(now - moment) < (_PASS_IS_DUE if kind in ("sweeper", "cluster") else _LATELY)
 
 
 class Troubles:

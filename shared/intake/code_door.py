@@ -96,7 +96,7 @@ async def _free_name(ports: Ports, snapshot: Snapshot, who: Caller) -> str | Non
         raise Misuse(too_large(snapshot.size, ports.policy.code_mib), status=413, remedy=LEAVE_OUT)
     blob = Code(scope=scope_of(who), sha256=snapshot.sha256, bytes=snapshot.size).blob
     if stored := await ports.snapshots.find(blob):
-        if stored.size == snapshot.size:
+        if stored.size == snapshot.size and stored.is_readable:
             return None
         await _make_room(ports, stored, snapshot)
     return blob
@@ -108,7 +108,7 @@ async def _make_room(ports: Ports, stored: Stored, snapshot: Snapshot) -> None:
     One above the limit is not read, since no door takes it. One that was changed meanwhile stays, and the
     upload is refused by storage, after which a client asks again.
     """
-    is_read = stored.size <= ports.policy.code_mib << 20
+    is_read = stored.is_readable and stored.size <= ports.policy.code_mib << 20
     if is_read and await digest_of(ports.snapshots, stored.blob) == snapshot.sha256:
         text = f"the archive of this digest has {stored.size} bytes, not {snapshot.size}"
         raise Misuse(text, remedy="count the bytes of the archive, as it is sent")

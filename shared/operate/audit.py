@@ -101,7 +101,7 @@ async def _code(snapshots: Snapshots, records: Iterable[Job], report: Audit) -> 
             jobs[job.code.blob].append(job)
     archives = await each(jobs, snapshots.find)
     for (blob, of_blob), archive in zip(jobs.items(), archives, strict=True):
-        for job in of_blob if archive is None else ():
+        for job in of_blob if archive is None or not archive.is_readable else ():
             text = f"{job.state.value}, and its code {blob} was deleted: cancel it, and send the folder again"
             report.differs("code", job.id, text)
 

@@ -13,7 +13,8 @@ from shared.core.code.snapshots import Snapshots
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.lifecycle.lookup import job
-from shared.snapshots.listing import SHOWN, Listing, Unreadable, as_text, content, listing
+from shared.snapshots.grammar import Unreadable
+from shared.snapshots.listing import SHOWN, Listing, as_text, content, listing
 
 #: For how long an address reads an archive that a person asked for.
 _READABLE = timedelta(minutes=15)
@@ -55,7 +56,7 @@ class _Read(NamedTuple):
 
 async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Read:
     stored = await snapshots.find(code.blob)
-    if stored is None or stored.size != code.bytes:
+    if stored is None or not stored.is_readable or stored.size != code.bytes:
         text = f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
         raise Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
     if code.bytes > SHOWN:

@@ -84,10 +84,8 @@ CHANGES = (
         'size != order["bytes"]',
     ),
     Change("shared/engines/node/code.py", 'part in ("", ".", "..") or path.is_symlink()', 'part == ".."'),
-    Change("shared/engines/node/unpack.py", "if not 0 <= count <= self.remaining:", "if not 0 <= count:"),
     Change("shared/engines/node/unpack.py", "    tree.check_links()\n", ""),
     Change("shared/engines/node/unpack.py", 'elif self._kinds[path] != "folder":', "elif False:"),
-    Change("shared/engines/node/unpack.py", " and not member.issparse()", ""),
     Change("shared/engines/node/proof.py", 'f"{self._place}{name}\\n"', 'f"{name}\\n"'),
     Change(
         "shared/engines/node/proof.py", "lines = text[match.end() :] if match", "lines = text[2:] if match"
@@ -224,8 +222,8 @@ CHANGES = (
     Change("shared/intake/drops/named_folder.py", "    if is_readable(path):", "    if True:"),
     Change(
         "shared/intake/drops/named_folder.py",
-        "blobs = [blob for blob in whole.blobs if is_readable(parent(blob.name))]",
-        "blobs = whole.blobs",
+        "whole = of_teams(every, is_readable)",
+        "whole = every",
     ),
     Change("shared/intake/drops/needed_files.py", "= not own and await", "= await"),
     Change(
@@ -261,8 +259,12 @@ CHANGES = (
         "(key := order(name)) <= self._last:",
         "(key := order(name)) < self._last:",
     ),
-    Change("shared/snapshots/listing.py", "if self._remaining < 0:", "if False:"),
-    Change("shared/snapshots/listing.py", '_OTHERS = "surrogateescape"', '_OTHERS = "replace"'),
+    Change("shared/snapshots/grammar.py", "if self._remaining < 0:", "if False:"),
+    Change("shared/snapshots/grammar.py", 'OTHERS = "surrogateescape"', 'OTHERS = "replace"'),
+    Change("shared/snapshots/grammar.py", "if size > _LONG:", "if False:"),
+    Change("shared/snapshots/grammar.py", "if kind in heads or not", "if not"),
+    Change("shared/snapshots/grammar.py", "if kind == _FOLDER and not int(digits):", "if kind == _FOLDER:"),
+    Change("shared/snapshots/grammar.py", "if unzip.unused_data or archive.read(1):", "if False:"),
     Change(
         "slipway/client/snapshot/links.py", 'left out" if is_left_out(inside) else', 'left out" if False else'
     ),

@@ -18,6 +18,8 @@ class Snapshot:
     modified: datetime
     #: whether a job was ever accepted with it
     accepted: bool
+    #: whether nodes can read it: its uploader may have put it into the archive tier
+    is_readable: bool = True
 
 
 class Snapshots(Protocol):

@@ -63,7 +63,7 @@ def mounting() -> str:
 @cache
 def bringing() -> str:
     """The program that brings the code of a job to its node."""
-    return _joined(("unpack", "code"))
+    return _joined(("../../snapshots/grammar", "unpack", "code"))
 
 
 @cache

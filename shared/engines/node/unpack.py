@@ -3,15 +3,14 @@
 Only files, folders and links inside are made, below a new folder to which nothing else writes.
 """
 
-import gzip
 import os
-import tarfile
-import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, Iterator, List
+from typing import BinaryIO, Dict, Iterator, List
 
-#: Entries of an archive, bytes in the headers of one, and bytes of all files together.
-ENTRIES, HEADERS, UNPACKED = 20_000, 1 << 20, 4 << 30
+from shared.snapshots.grammar import Entry, Unreadable, members
+
+#: Entries of an archive, bytes of all files together, and of what is between them.
+ENTRIES, UNPACKED, ROOM = 20_000, 4 << 30, 1 << 30
 #: Bytes that are read at a time.
 CHUNK = 1 << 18
 #: The longest path and the longest name that file systems have, in bytes.
@@ -22,47 +21,15 @@ class Hostile(Exception):
     """No honest packer makes such an archive: the reason."""
 
 
-class Bounded:
-    """An archive of which only so many bytes are read into memory: its headers name their own size."""
-
-    def __init__(self, file: Any) -> None:
-        self._file, self.remaining = file, HEADERS
-        self.seek, self.tell, self.close = file.seek, file.tell, file.close
-
-    def read(self, count: int = -1) -> bytes:
-        """Read some bytes of those that remain. Raises Hostile."""
-        if not 0 <= count <= self.remaining:
-            raise Hostile("a header of its archive is too large")
-        self.remaining -= count
-        return bytes(self._file.read(count))
-
-
 def unpack(file: BinaryIO, top: Path, most: int = UNPACKED, entries: int = ENTRIES) -> None:
     """Make what is in the archive below `top`, an empty folder. Raises Hostile, and OSError of the disk."""
-    is_packed = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    source = Bounded(gzip.GzipFile(fileobj=file) if is_packed else file)
     tree = Tree(top, most, entries)
     try:
-        for member in _members(source):
-            tree.add(member, source)
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise Hostile(f"its archive cannot be read: {error}") from None
-    except (tarfile.TarError, EOFError, zlib.error, ValueError, OverflowError, RecursionError) as error:
+        for entry, data in members(file, most + ROOM):
+            tree.add(entry, data)
+    except Unreadable as error:
         raise Hostile(f"its archive cannot be read: {error}") from None
     tree.check_links()
-
-
-def _members(source: Any) -> Iterator[tarfile.TarInfo]:
-    with tarfile.open(fileobj=source, mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
-        while True:
-            source.remaining = HEADERS
-            member = tar.next()
-            if member is None:
-                return
-            yield member
 
 
 class Tree:
@@ -72,23 +39,21 @@ class Tree:
         self._top, self._most, self._entries, self._size = top, most, entries, 0
         self._kinds: Dict[str, str] = {}
 
-    def add(self, member: tarfile.TarInfo, source: Bounded) -> None:
+    def add(self, entry: Entry, data: Iterator[bytes]) -> None:
         """Make one entry. Raises Hostile."""
-        parts = _parts(member.name)
+        parts = _parts(entry.name)
         path = "/".join(parts)
         for number in range(1, len(parts)):
             self._make_folder("/".join(parts[:number]))
-        if member.isdir():
+        if entry.name.endswith("/"):
             if parts:
                 self._make_folder(path)
         elif path in self._kinds or not parts:
-            raise _hostile(member.name, "is there twice")
-        elif member.issym():
-            self._make_link(path, _on_disk(member.linkname))
-        elif member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse():
-            self._make_file(path, member, source)
+            raise _hostile(entry.name, "is there twice")
+        elif entry.link:
+            self._make_link(path, _on_disk(entry.link))
         else:
-            raise _hostile(member.name, "is neither a file nor a folder nor a link")
+            self._make_file(path, entry, data)
 
     def _enter(self, path: str, kind: str) -> Path:
         if len(self._kinds) >= self._entries:
@@ -103,26 +68,19 @@ class Tree:
             raise _hostile(path, "is not a folder, and has something in it")
 
     def _make_link(self, path: str, target: str) -> None:
-        if not target or target.startswith("/") or "\0" in target:
+        if target.startswith("/"):
             raise _hostile(path, "is a link to what is not in the archive")
         self._enter(path, "link").symlink_to(target)
 
-    def _make_file(self, path: str, member: tarfile.TarInfo, source: Bounded) -> None:
-        self._size += max(0, member.size)
-        if member.size < 0 or self._size > self._most:
+    def _make_file(self, path: str, entry: Entry, data: Iterator[bytes]) -> None:
+        self._size += entry.size
+        if self._size > self._most:
             raise _hostile(path, f"is too large: all files have at most {self._most >> 20} MiB")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        mode = 0o755 if member.mode & 0o100 else 0o644
+        mode = 0o755 if entry.executable else 0o644
         with os.fdopen(os.open(str(self._enter(path, "file")), flags, mode), "wb") as file:
-            source.seek(member.offset_data)
-            remaining = member.size
-            while remaining:
-                source.remaining = CHUNK
-                data = source.read(min(CHUNK, remaining))
-                if not data:
-                    raise _hostile(path, "ends too early")
-                file.write(data)
-                remaining -= len(data)
+            for part in data:
+                file.write(part)
 
     def check_links(self) -> None:
         """Find the links that lead outside, also by way of another one: now all of them are there."""
@@ -137,7 +95,7 @@ def _parts(name: str) -> List[str]:
     """The folders and the name of an entry, as the disk has them."""
     encoded = _on_disk(name)
     parts = [part for part in encoded.split("/") if part not in ("", ".")]
-    if not name or name.startswith("/") or ".." in parts or "\0" in name:
+    if name.startswith("/") or ".." in parts:
         raise _hostile(name, "is not a path below the folder")
     lengths = [len(os.fsencode(part)) for part in parts]
     if sum(lengths) + len(parts) > LONGEST_PATH or max(lengths, default=0) > LONGEST_NAME:

@@ -46,7 +46,7 @@ async def with_code(ports: Ports, candidate: Candidate) -> Request:
     scope, most = scope_of(candidate.who), ports.policy.code_mib
     code = Code(scope=scope, sha256=named.sha256, bytes=0, files=named.files, at=named.at)
     stored = await ports.snapshots.find(code.blob)
-    size = stored.size if stored is not None else 0
+    size = stored.size if stored is not None and stored.is_readable else 0
     request = replace(request, code=code.model_copy(update={"bytes": size}))
     if size > most << 20:
         return _plus(request, refused("SW116", at, too_large(size, most), LEAVE_OUT))

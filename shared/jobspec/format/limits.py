@@ -33,3 +33,5 @@ class Limits:
     mountable: frozenset[str] | None = None
     #: The container of drops, if a job may not mount it since it has a team.
     teams_drops: str = ""
+    #: The account and the container with the code of all jobs, which no job mounts, with any key.
+    all_code: tuple[str, str] = ("", "")

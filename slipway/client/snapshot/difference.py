@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from shared.snapshots.listing import Entry, Unreadable
+from shared.snapshots.grammar import Entry, Unreadable
 from slipway.client.snapshot.members import as_on_node, folders_above
 from slipway.client.snapshot.unpack import LIMIT
 from slipway.client.snapshot.walk import File, Tree

@@ -35,7 +35,8 @@ async def _fetch(address: str, sha256: str, size: int, file: BinaryIO) -> None:
     digest = hashlib.sha256()
     try:
         async with (
-            session(address, timeout=_PATIENCE) as http,
+            # As it lies there: its uploader chose what storage says of its encoding.
+            session(address, timeout=_PATIENCE, auto_decompress=False) as http,
             http.get(address, allow_redirects=False) as answer,
         ):
             if answer.status != 200:

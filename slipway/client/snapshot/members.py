@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from shared.snapshots.listing import Entry, Unreadable, members
+from shared.snapshots.grammar import Entry, Unreadable, members
 from shared.snapshots.pack import ENTRIES
 
 #: The longest path that a node makes, in characters.

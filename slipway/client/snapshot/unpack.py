@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from shared.core.visible import escaped
-from shared.snapshots.listing import Entry, Unreadable, is_text
+from shared.snapshots.grammar import Entry, Unreadable
+from shared.snapshots.listing import is_text
 from shared.snapshots.pack import MIB, UNPACKED
 from slipway.client.files.names import impossible, too_long
 from slipway.client.snapshot.members import as_on_node
@@ -86,7 +87,7 @@ def _occupied(to: Path, name: str, written: Mapping[int, str]) -> str:
 def _flaw(name: str) -> str:
     """Why there cannot be a file of that name here; "" if there can."""
     levels = name.removesuffix("/").split("/")
-    if name.startswith("/") or ".." in levels or "\0" in name:
+    if name.startswith("/") or ".." in levels:
         return "its name leads out of the folder"
     if not is_text(name):
         return "its name is not UTF-8"
@@ -99,7 +100,7 @@ def _linked(to: Path, link: Entry) -> str:
     levels = target.split("/")
     climbs = next((count for count, level in enumerate(levels) if level != ".."), len(levels))
     inside = climbs <= link.name.count("/") and ".." not in levels[climbs:]
-    if not target or target.startswith("/") or "\0" in target or not inside:
+    if target.startswith("/") or not inside:
         return "it is a link that leads out of the folder"
     if not is_text(target):
         return "what it leads to is not UTF-8"

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.snapshots.listing import Entry, Unreadable, as_text, is_text, listing
+from shared.snapshots.grammar import Entry, Unreadable
+from shared.snapshots.listing import as_text, is_text, listing
 from slipway.client.drops.folder import check_folder
 from slipway.client.service import Service
 from slipway.client.snapshot.difference import Difference, difference

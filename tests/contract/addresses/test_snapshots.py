@@ -99,6 +99,17 @@ async def test_an_upload_address_creates_one_blob_once_and_nothing_else(stored: 
     assert await content(stored.snapshots) == DATA
 
 
+async def test_what_its_uploader_put_into_the_archive_tier_cannot_be_read(stored: Stored) -> None:
+    address = await stored.snapshots.upload_address(BLOB, _now() + timedelta(minutes=5))
+    tier = {"x-ms-access-tier": "Archive"}
+    async with stored.http.put(address, data=DATA, headers=ONCE | tier) as answer:
+        assert answer.status == 201
+
+    (one,) = await listed(stored.snapshots)
+    assert (await stored.snapshots.find(BLOB), one.is_readable) == (one, False)
+    assert await stored.snapshots.delete(BLOB, one.etag)
+
+
 async def test_a_container_that_was_deleted_is_made_again_for_the_next_upload(stored: Stored) -> None:
     until, snapshots = _now() + timedelta(minutes=5), stored.snapshots
     await snapshots.upload_address(BLOB, until)

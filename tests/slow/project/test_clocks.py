@@ -29,7 +29,7 @@ COMPARED = {
     "core/pacing/wait_kinds.py: due <= now": "the one place",
     "intake/drops/ordered.py: ports.clock() < memo.until <= ports.clock() + longest": _BOTH_SIDES,
     "core/pacing/wait_kinds.py: due - now > longest": "the one place",
-    "core/trouble.py: abs(now - moment) < (_PASSES if kind in ('sweeper', 'cluster') else _LATELY)": (
+    "core/trouble.py: abs(now - moment) < (_PASS_IS_DUE if kind in ('sweeper', 'cluster') else _LATELY)": (
         _BOTH_SIDES
     ),
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,

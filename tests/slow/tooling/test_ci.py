@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -116,7 +114,9 @@ def test_every_place_that_the_oldest_python_leaves_to_the_others_is_there(checko
 @pytest.mark.parametrize("part", [*BY_MAKE_TEST, "all"])
 def test_make_test_runs_each_place_in_one_of_its_two_commands(part: str) -> None:
     arguments = ["tests"] if part == "all" else places_of([part])
-    commands = commands_of("test-computing", "test-waiting", "OF_SOURCE=", f"TESTS={' '.join(arguments)}")
+    argv = ["make", "-n", "test-computing", "test-waiting", "OF_SOURCE=", f"TESTS={' '.join(arguments)}"]
+    shown = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    commands = [line.split() for line in shown.splitlines() if " -m pytest " in line]
 
     places = [word for command in commands for word in command if word.startswith("tests/")]
     suites = {f"tests/{path.relative_to(ROOT).parts[1]}" for path in (ROOT / "tests").rglob("test_*.py")}
@@ -125,46 +125,6 @@ def test_make_test_runs_each_place_in_one_of_its_two_commands(part: str) -> None
     assert len(places) == len(set(places))
     ignored = {place for place in expected if place.startswith("--")}
     assert all(ignored <= set(command) for command in commands)
-
-
-def commands_of(*arguments: str) -> list[list[str]]:
-    """The commands of pytest that `make` would run."""
-    argv = ["make", "-n", *arguments]
-    shown = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return [line.split() for line in shown.splitlines() if " -m pytest " in line]
-
-
-def test_make_test_asks_once_what_differs_from_main(tmp_path: Path) -> None:
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-
-    assert len(commands_of("test", f"BOOT={python}")) == 2
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert [call for call in calls if "tests.parts" in call] == ["-m tests.parts --near main"]
-
-
-@pytest.mark.parametrize(
-    ("tests", "places"),
-    [
-        ("tests/unit -k x", [["tests/unit"]]),
-        ("-x tests/unit/core tests/contract -k x", [["tests/unit/core"], ["tests/contract"]]),
-        ("-k x", [["tests"]]),
-    ],
-)
-def test_an_option_among_the_tests_is_one_of_each_command(tests: str, places: list[list[str]]) -> None:
-    commands = commands_of("test", f"TESTS={tests}")
-
-    assert [[word for word in one if re.match("tests(/|$)", word)] for one in commands] == places
-    assert all(" -k x" in " ".join(one) for one in commands)
-
-
-@pytest.mark.parametrize("target", ["test", "test-all", "test-crash", "test-browser", "test-slurm"])
-def test_each_command_takes_more_options(target: str) -> None:
-    commands = commands_of(target, "MORE=-k axe")
-
-    assert commands
-    assert all(one[-2:] == ["-k", "axe"] for one in commands)
 
 
 def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:

@@ -89,7 +89,7 @@ def test_no_message_names_a_command_that_does_not_exist() -> None:
 
 def test_every_make_target_and_variable_exists() -> None:
     targets = set(re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.MULTILINE))
-    variables = set(re.findall(r"\$\((?:if \$\()?([A-Z][A-Z_]*)", MAKEFILE)) | {"PYTHON"}
+    variables = set(re.findall(r"\$\((?:if \$\()?([A-Z][A-Z_]*)", MAKEFILE)) | {"PYTHON", "PYTEST_FLAGS"}
     calls = list(_called(_MAKE))
     wrong = [
         f"{where}: make {call}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shared.core.caller import SUBMIT, Caller
@@ -40,6 +42,22 @@ async def test_what_is_not_the_archive_makes_room_for_it(world: World, other: by
     job = (await request_arrived(world.ports, request, door="http", source="", key="k", who=ANN)).job
     assert job.code is not None
     assert (job.state, job.code.blob, job.code.bytes) == (JobState.QUEUED, BLOB, len(TRUE))
+
+
+async def test_an_archive_that_no_node_can_read_makes_room_for_it(world: World) -> None:
+    """Its uploader put it into the archive tier."""
+    assert await _send(world, TRUE)
+    shown = world.snapshots.shown
+    shown[BLOB] = replace(shown[BLOB], is_readable=False)
+
+    assert "SW116" in await _problems(world)
+    assert await _send(world, TRUE)
+    assert "SW116" not in await _problems(world)
+
+
+async def _problems(world: World) -> set[str]:
+    request = read(world.ports, {"spec": job_json(), "code": {"sha256": digest(TRUE)}})
+    return {one.code for one in (await request_validated(world.ports, request, who=ANN)).problems}
 
 
 async def test_the_word_of_a_caller_deletes_nothing(world: World) -> None:

@@ -11,11 +11,9 @@ from tests.parts import (
     BY_MAKE_TEST,
     CONCERNS,
     PARTS,
-    SPARED,
     TESTS,
     concerned,
     part_of,
-    parts_near,
     places_of,
 )
 
@@ -58,27 +56,6 @@ def test_all_parts_together_have_every_test_once() -> None:
 
     assert [path for path in SUITES if _is_taken(path, places)] == expected
     assert places[-3:] == ["tests/unit", "--ignore=tests/acceptance/slurm", "--ignore=tests/contract/slurm"]
-
-
-@pytest.mark.parametrize(
-    ("paths", "spared"),
-    [
-        ([], True),
-        (["shared/intake/accept.py", "docs/glossary.md"], True),
-        (["docs/glossary.md", "local/host/host.py"], False),
-        (["tests/contract/emulator/test_jobs.py"], False),
-        (["new/thing.py"], False),
-        (None, False),
-    ],
-)
-def test_make_test_leaves_the_local_stack_to_ci_where_nothing_of_it_has_changed(
-    paths: list[str] | None, spared: bool
-) -> None:
-    parts = parts_near(paths)
-
-    assert parts == [part for part in BY_MAKE_TEST if not spared or part not in SPARED]
-    expected = [path for path in SUITES if part_of(path) in parts]
-    assert [path for path in SUITES if _is_taken(path, places_of(parts))] == expected
 
 
 def test_a_change_of_a_module_concerns_each_part_whose_tests_import_it() -> None:

@@ -7,7 +7,6 @@ import io
 import json
 import tarfile
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 
@@ -15,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.snapshots.listing import Entry, Unreadable, as_text, content, is_text, listing
+from shared.snapshots.grammar import Entry, Unreadable
+from shared.snapshots.listing import as_text, content, is_text, listing
 from tests.unit.snapshots.test_pack import TREES, pack
 
 _NAMES = ("a.py", f"{'a' * 90}/{'b' * 90}.py")
@@ -28,12 +28,6 @@ def tar(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.GNU_FORMAT)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     return out.getvalue()
-
-
-def of_type(kind: bytes, name: str = "a") -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.type = kind
-    return member
 
 
 def named(name: str) -> tarfile.TarInfo:
@@ -65,7 +59,7 @@ def test_the_formats_of_others_are_read_too(form: int, name: str) -> None:
     assert content(io.BytesIO(archive), name) == b"12"
 
 
-@pytest.mark.parametrize("name", ["../up", "/etc/passwd", "a\\b", "a\nb", "\u202ea", "a/../../b", "."])
+@pytest.mark.parametrize("name", ["../up", "/etc/passwd", "a\\b", "a\nb", "\u202ea", "a/../../b"])
 def test_a_name_is_given_as_it_is(name: str) -> None:
     """It is data: who shows it escapes it, and who writes it refuses it."""
     assert listing(io.BytesIO(tar((named(name), b"")))).entries == (Entry(name),)
@@ -87,14 +81,6 @@ def test_names_that_are_not_utf_8_stay_apart_and_are_said_to_be_none(form: int) 
         name.encode()  # it is JSON
 
 
-@pytest.mark.parametrize(
-    "kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.LNKTYPE, b"S", b"V"]
-)
-def test_what_is_not_a_file_a_folder_or_a_link_is_refused(kind: bytes) -> None:
-    with pytest.raises(Unreadable, match="something other than files"):
-        listing(io.BytesIO(tar((of_type(kind), b""))))
-
-
 def _bomb() -> bytes:
     zeros = zlib.compressobj(9, wbits=31)
     member = tarfile.TarInfo("zeros")
@@ -103,49 +89,11 @@ def _bomb() -> bytes:
     return zeros.compress(head) + b"".join(zeros.compress(bytes(1 << 20)) for _ in range(40)) + zeros.flush()
 
 
-def _long_name(size: int) -> bytes:
-    member = of_type(b"L")
-    member.size = size
-    return member.tobuf(tarfile.GNU_FORMAT) + bytes(1024)
-
-
-def _record(text: bytes) -> bytes:
-    return tar((of_type(b"x"), text), (named("a"), b""))
-
-
-def _linked(target: str) -> tarfile.TarInfo:
-    link = of_type(b"2")
+def _linked(name: str, target: str) -> tarfile.TarInfo:
+    link = named(name)
+    link.type = tarfile.SYMTYPE
     link.linkname = target
     return link
-
-
-BROKEN: dict[str, Callable[[], bytes]] = {
-    "nothing": lambda: b"",
-    "not an archive": lambda: b"hello" * 300,
-    "zip": lambda: b"PK\x03\x04" + bytes(range(256)) * 4,
-    "half of a member": lambda: tar((named("a"), b"1" * 2000))[:1024],
-    "half of gzip": lambda: gzip.compress(tar((named("a"), bytes(range(256)) * 9)))[:80],
-    "broken gzip": lambda: b"\x1f\x8b" + b"\xff" * 600,
-    "a checksum that is wrong": lambda: b"b" + tar((named("a"), b""))[1:],
-    "a link that leads nowhere": lambda: tar((of_type(b"2"), b"")),
-    "a long name without end": lambda: _long_name(1 << 40),
-    "long names without end": lambda: _long_name(0)[:512] * 50,
-    "a name longer than any system takes": lambda: tar((named("a" * 4096), b"")),
-    "such a name in a POSIX header": lambda: tar((named("é" * 2048), b""), form=tarfile.PAX_FORMAT),
-    "a target longer than any system takes": lambda: tar((_linked("a" * 4096), b"")),
-    "a header whose length is wrong": lambda: _record(b"99 path=b\n"),
-    "a header without length": lambda: _record(b"path=b\n"),
-    "a header of no length": lambda: _record(b"0 path=b\n"),
-    "a size below zero": lambda: _record(b"11 size=-5\n"),
-    "a size that is not a number": lambda: _record(b"11 size=xx\n"),
-    "a size of many digits": lambda: _record(b"66 size=" + b"9" * 57 + b"\n"),
-}
-
-
-@pytest.mark.parametrize("what", BROKEN)
-def test_a_broken_archive_is_refused(what: str) -> None:
-    with pytest.raises(Unreadable):
-        listing(io.BytesIO(BROKEN[what]()))
 
 
 def test_a_bomb_is_listed_as_far_as_the_bound() -> None:
@@ -180,7 +128,7 @@ def test_any_bytes_are_listed_or_refused(noise: bytes, cut: int) -> None:
 def test_a_listing_is_never_many_times_longer_than_an_archive_that_unpacks_small(kind: str) -> None:
     """Each character of these names takes six bytes of JSON, and gzip packs a thousand of them into few."""
     long = "\x01" * 4000
-    many = [named(f"{n}/{long}") if kind == "names" else _linked(f"{n}/{long}") for n in range(480)]
+    many = [named(f"{n}/{long}") if kind == "names" else _linked(f"{n}", f"{n}/{long}") for n in range(480)]
 
     listed = listing(io.BytesIO(gzip.compress(tar(*((one, b"") for one in many)))))
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.snapshots.listing import Entry, listing
+from shared.snapshots.grammar import Entry
+from shared.snapshots.listing import listing
 from shared.snapshots.pack import SAMPLE, Changed, Packed, Packer, TooLarge, order, shrinks
 from tests.names import DEEP, each, tree
 

@@ -169,8 +169,18 @@ def mount_commands(context: Context) -> Iterator[Problem]:
 
 
 def credentials(context: Context) -> Iterator[Problem]:
-    """One key or one reference; or none, if the account's key is known when the job is submitted."""
+    """One key or one reference; or none, if the account's key is known when the job is submitted.
+
+    With any key the code of others stays closed: nodes may have a way to it that asks for none.
+    """
     for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
+        container = mount.member("containerName")
+        if container.text and (mount.member("accountName").text, container.text) == context.limits.all_code:
+            message = f"{quote(container.text)} has the code of all jobs, and no job mounts it"
+            yield problem(
+                "SW082", container.pointer, message, "leave it out: $SLIPWAY_CODE has the job's own"
+            )
+            continue
         node = mount.member("credentials")
         key, reference = node.member("accountKey"), node.member("accountKeySecretReference")
         if key.is_written and reference.is_written:

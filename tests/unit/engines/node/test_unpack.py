@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import stat
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -50,44 +48,21 @@ def test_a_link_may_lead_to_what_comes_later_and_up_within_the_folder(tmp_path: 
     assert (top / "a/up").read_text() == "it"
 
 
+#: What is read alike by all, and made by no node.
 HOSTILE: dict[str, tuple[Entry, ...]] = {
     "absolute": (file("/etc/evil"),),
     "above": (file("../evil"),),
     "above from within": (file("a/../../evil"),),
-    "empty name": (file(""),),
-    "no name but a dot": (file("."),),
     "too long a name": (file("n" * 256),),
     "too long a path": (file("/".join([_LONG] * 60)),),
-    "twice": (file("a", "1"), file("a", "2")),
-    "a file over a folder": (folder("a"), file("a")),
-    "a folder over a file": (file("a"), folder("a")),
     "below a file": (file("a"), file("a/b")),
     "link to an absolute path": (link("a", "/etc/passwd"),),
     "link to what is above": (link("a", "../outside"),),
     "link to what is above from within": (link("a/b", "../../outside"),),
-    "link to nothing": (link("a", ""),),
     "a file through a link": (link("a", "b"), folder("b"), file("a/evil")),
-    "a file in place of a link": (link("a", "b"), file("a")),
-    "a folder in place of a link": (link("a", "."), folder("a")),
     "outside by way of another link": (folder("a/b"), link("a/b/up", "../.."), link("out", "a/b/up/..")),
-    "hard link": (file("a"), Entry("b", kind=tarfile.LNKTYPE, target="a")),
-    "hard link to what is outside": (Entry("b", kind=tarfile.LNKTYPE, target="/etc/passwd"),),
-    "character device": (Entry("null", kind=tarfile.CHRTYPE),),
-    "block device": (Entry("disk", kind=tarfile.BLKTYPE),),
-    "pipe": (Entry("pipe", kind=tarfile.FIFOTYPE),),
-    "sparse file": (Entry("hole", kind=tarfile.GNUTYPE_SPARSE),),
-    "sparse file by a header": (
-        Entry("x", b"22 GNU.sparse.map=0,1\n", kind=tarfile.XHDTYPE),
-        file("hole", "x"),
-    ),
-    "unknown kind": (Entry("a", kind=b"Z"),),
     "larger than allowed": (file("zeros", bytes(2 << 20)),),
     "larger than allowed together": tuple(file(f"{number}", bytes(600_000)) for number in range(2)),
-    "size that is not there": (Entry("a", b"", size=1 << 19),),
-    "negative size": (Entry("a", b"", size=-512),),
-    "header of a large size": (Entry("a", bytes(2 << 20), kind=tarfile.XHDTYPE),),
-    "header of a negative size": (Entry("a", kind=tarfile.GNUTYPE_LONGNAME, size=-512),),
-    "headers without end": (Entry("x", b"10 path=a\n", kind=tarfile.XHDTYPE),) * 3000,
     "too many entries": tuple(folder(f"{number}") for number in range(_ENTRIES + 1)),
 }
 
@@ -102,22 +77,6 @@ def test_no_hostile_archive_is_unpacked_and_nothing_of_it_is_outside(case: str, 
 
     assert [path.name for path in (*tmp_path.iterdir(), *place.iterdir())] == ["place", "top"]
     assert str(refusal.value).isascii(), "a name is shown as text"
-
-
-@pytest.mark.parametrize("case", ["header of a large size", "header of a negative size"])
-def test_no_header_is_read_that_is_larger_than_a_header(case: str, tmp_path: Path) -> None:
-    with pytest.raises(Hostile, match="a header of its archive is too large"):
-        _unpacked(packed(*HOSTILE[case]), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "archive",
-    [b"", b"\x1f\x8b", b"not an archive", packed(*FOLDER)[:-40], gzip.compress(b"no tar inside" * 100)],
-    ids=["empty", "header only", "text", "cut off", "no tar inside"],
-)
-def test_what_is_no_archive_is_refused(archive: bytes, tmp_path: Path) -> None:
-    with pytest.raises(Hostile, match="cannot be read"):
-        _unpacked(archive, tmp_path)
 
 
 def test_what_it_takes_to_refuse_a_bomb_does_not_depend_on_its_size(tmp_path: Path) -> None:

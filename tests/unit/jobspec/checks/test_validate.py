@@ -414,3 +414,15 @@ def test_code_of_its_own_is_where_a_job_may_look_for_it(
     _, problems = validate(document, code_at=code_at)
 
     assert [one.code for one in problems if one.pointer.endswith("FilePath")] == codes
+
+
+@pytest.mark.parametrize("key", [{}, {"credentials": {"accountKey": "a"}}])
+@pytest.mark.parametrize(("account", "container"), [("account", "snapshots"), ("other", "snapshots")])
+def test_no_key_opens_the_code_of_all_jobs(account: str, container: str, key: dict[str, Any]) -> None:
+    mount = {"accountName": account, "containerName": container, "relativeMountPath": "x", **key}
+    limits = Limits(mountable=frozenset({container}), all_code=("account", "snapshots"))
+    document = job(mountVolumes={"azureBlobFileSystems": [mount]})
+
+    problems = validate(document, accounts=["account", "other"], limits=limits)[1]
+
+    assert [one.code for one in problems if one.code == "SW082"] == ["SW082"] * (account == "account")
