@@ -1,4 +1,4 @@
-"""Checks the results of the demo from outside: API, answers, receiver."""
+"""Checks the results of the demo from outside: API, receipt files, receiver."""
 
 import json
 import re

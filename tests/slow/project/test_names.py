@@ -232,7 +232,10 @@ ELSEWHERE = {
         r"(shared/(engines|admission|setting_table)|local|bench|confined)/"
         r"|shared/lifecycle/(?!job_sweeps/|archive|collect|grants|sweeper)"
     ),
-    "answer": re.compile(r"shared/(intake/(drops/|receipt_path)|delivery/receipt|adapters/storage/drops)"),
+    "answer": re.compile(
+        r"shared/(intake/(drops/|receipt_path)|delivery/receipt|adapters/storage/drops)"
+        r"|slipway/(client/drops/|stack/demo)"
+    ),
 }
 
 

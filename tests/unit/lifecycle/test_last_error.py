@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from shared.core.view import line
 from shared.lifecycle.exit_codes import with_meaning
 from tests.unit.world import World, job_json
 
+ROOT = Path(__file__).resolve().parents[3]
 HOOK = {"url": "https://hooks.example.com/slipway"}
 STDERR = b"Traceback (most recent call last):\nValueError: the key is storage-key, not s3cret\x07!\n"
 LAST_ERROR = "ValueError: the key is ***, not *** !"
@@ -152,6 +155,14 @@ def test_a_code_is_explained(code: int, word: str) -> None:
     assert word in with_meaning(_end(code)).message
     assert with_meaning(with_meaning(_end(code))) == with_meaning(_end(code))
     assert with_meaning(_end(code, "")).message.startswith("the job failed: ")
+
+
+def test_each_code_that_is_explained_is_on_its_page() -> None:
+    page = (ROOT / "docs" / "reference" / "exit-codes.md").read_text()
+    rows = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    explained = {code for code in range(256) if with_meaning(_end(code)) != _end(code)}
+
+    assert {137, 143} <= explained <= rows
 
 
 @pytest.mark.parametrize(

@@ -303,10 +303,10 @@ async def test_a_repeated_request_joins_before_its_folder_is_packed_again(
     if way == "after a rejection":
         await post(world, {**whole, "spec": job_json(nodeCount="x")})
     if way == "rejected":
-        lacking = {name: drops.blobs.pop(name) for name in FILES}
+        files = {name: drops.blobs.pop(name) for name in FILES}
     first = await post(world, whole)
     if way == "rejected":
-        drops.blobs.update(lacking)
+        drops.blobs.update(files)
     archives = dict(world.snapshots.data)
     if what == "edited":
         upload(world, {"v/d/train.py": b"edited"})
