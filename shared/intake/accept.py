@@ -75,15 +75,28 @@ async def record(ports: Ports, draft: Draft) -> Accepted:
             existing, place = await _holder(ports, candidate, job, place)
             if existing is None:
                 continue
-            ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
-            log.info("duplicate joined %s", place.id, extra={"job": place.id, "action": "joined"})
-            return Accepted(existing.job, created=False)
+            return _joined(ports, candidate, existing.job)
         break
     ports.meter.add("slipway.jobs.accepted", door=candidate.door, state=stored.job.state.value)
     ports.meter.annotate(job=stored.job.id)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
     after = await _follow_up(ports, stored, prepared.document, notice)
     return Accepted(after, created=True, notes=prepared.notes + _stuck_notes(after))
+
+
+async def job_to_join(ports: Ports, candidate: Candidate) -> Accepted | None:
+    """The job that a repeated request joins; None for a new one. Raises Misuse for another payload's key."""
+    place = candidate.place
+    existing = await ports.ledger.get(place.id)
+    if existing is not None and runs_again(existing, candidate):
+        existing = (await next_place(ports, candidate, place, valid=True)).stored
+    return None if existing is None else _joined(ports, candidate, existing.job)
+
+
+def _joined(ports: Ports, candidate: Candidate, job: Job) -> Accepted:
+    ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
+    log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
+    return Accepted(job, created=False)
 
 
 async def _holder(ports: Ports, candidate: Candidate, job: Job, place: Place) -> KeyHolder:

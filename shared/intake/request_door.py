@@ -12,7 +12,7 @@ from shared.core.job import Drop
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
-from shared.intake.accept import Accepted, record
+from shared.intake.accept import Accepted, job_to_join, record
 from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import Draft, draft_of
 from shared.intake.desk.prepare import Prepared
@@ -47,7 +47,10 @@ async def request_arrived(
         identity = sweep_id(candidate.place.key)
         if await ports.job_sweeps.get(identity) is not None:
             raise key_taken(f"the sweep {identity}")
-    return await record(ports, await _with_frozen_code(ports, await _draft(ports, candidate)))
+    draft = await _draft(ports, candidate)
+    if _freezes(draft) and (joined := await job_to_join(ports, draft.candidate)) is not None:
+        return joined
+    return await record(ports, await _with_frozen_code(ports, draft))
 
 
 async def sweep_requested(
@@ -69,6 +72,8 @@ async def sweep_requested(
         return joined
     draft = await _draft(ports, candidate)
     if is_sweep:
+        if _freezes(draft) and (joined := await sweep_to_join(ports, draft.candidate)) is not None:
+            return joined
         return await record_sweep(ports, await _with_frozen_code(ports, draft))
     if not has_errors(draft.candidate.request.problems):
         raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
@@ -79,9 +84,14 @@ async def _draft(ports: Ports, candidate: Candidate) -> Draft:
     return await draft_of(ports, await with_folder(ports, candidate))
 
 
+def _freezes(draft: Draft) -> bool:
+    """Whether it may run, and its code is a folder, which is read and stored before it is recorded."""
+    code = draft.candidate.request.code
+    return draft.prepared.valid and code is not None and code.origin == "folder"
+
+
 async def _with_frozen_code(ports: Ports, draft: Draft) -> Draft:
-    """The draft as it can be recorded: a folder that its code names is frozen, if the job may run."""
-    if not draft.prepared.valid:
+    if not _freezes(draft):
         return draft
     return replace(draft, candidate=await freeze_folder(ports, draft.candidate))
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from shared.core.caller import Caller
 from shared.core.code.record import Code
 from shared.core.errors import Misuse
-from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
@@ -48,8 +47,6 @@ async def with_folder(ports: Ports, candidate: Candidate) -> Candidate:
     if (folder := _folder(ports, readable, named.folder)) is None:
         text = f"code can only be a folder of the container {ports.policy.drop_container}"
         return _plus(candidate, refused("SW116", at, text, "name one of its folders"))
-    if (frozen := await _frozen_before(ports, candidate)) is not None:
-        return replace(candidate, request=replace(request, code=frozen))
     listed = await _listed(ports, readable, folder, place)
     problems = (replace(one, pointer=at) for one in listed.problems)
     size = sum(blob.size for blob in listed.files.files.values())
@@ -63,7 +60,7 @@ async def freeze_folder(ports: Ports, candidate: Candidate) -> Candidate:
     Raises Misuse (409) if a file changes meanwhile, and Unavailable.
     """
     named, code = candidate.request.envelope.code, candidate.request.code
-    if named is None or named.folder is None or code is None or code.sha256:
+    if named is None or named.folder is None or code is None:
         return candidate
     async with ports.joint.few:
         readable = await _readable_to(ports, candidate.who)
@@ -75,19 +72,6 @@ async def freeze_folder(ports: Ports, candidate: Candidate) -> Candidate:
         text = f"the folder {named.folder[:200]} changes at this moment"
         raise Misuse(text, status=409, remedy="send the same request again once it does not")
     return replace(candidate, request=replace(candidate.request, code=frozen))
-
-
-async def _frozen_before(ports: Ports, candidate: Candidate) -> Code | None:
-    """The code of the job, or the sweep, that this request has made already: its answer may be lost.
-
-    Meanwhile its folder may have changed, or be gone.
-    """
-    place, payload = candidate.place, candidate.request.payload
-    stored = await ports.ledger.get(place.id)
-    if stored is not None:
-        return stored.job.code if stored.job.payload == payload else None
-    sweep = await ports.job_sweeps.get(sweep_id(place.key))
-    return sweep.sweep.code if sweep is not None and sweep.sweep.payload == payload else None
 
 
 async def _readable_to(ports: Ports, who: Caller) -> Callable[[str], bool]:

@@ -12,6 +12,8 @@ from shared.core.job import Target
 from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.claim import Claim
+from shared.engines.node.proof import Proof
+from shared.engines.proofs import parsed
 from tests.breadth import every_few
 from tests.crash.batch.blobs import NodeFault
 from tests.crash.batch.nodes import Cut
@@ -72,6 +74,10 @@ def the_end_of_an_earlier_attempt_is_not_answered(patch: Patch) -> None:
     patch.setattr(Claim, "take_from", mutant)
 
 
+def nodes_believe_what_has_no_proof(patch: Patch) -> None:
+    patch.setattr(Proof, "value", lambda self, name, text: parsed(text) if text else {})
+
+
 def records_of_archived_jobs_stay(patch: Patch) -> None:
     async def mutant(self: BlobRecords, targets: Sequence[Target]) -> None:
         return None
@@ -89,6 +95,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     earlier_attempts_keep_their_claim,
     the_end_of_an_earlier_attempt_is_not_answered,
     what_has_no_proof_counts,
+    nodes_believe_what_has_no_proof,
     records_of_archived_jobs_stay,
 )
 

@@ -218,6 +218,18 @@ def test_only_the_triggers_know_the_functions_library() -> None:
     assert {name.partition("/")[0] for name in users} <= {"function_app.py", "functions"}
 
 
+def test_no_module_that_works_without_a_clone_imports_the_local_stack() -> None:
+    importing = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "slipway").rglob("*.py")
+        if ROOT / "slipway" / "stack" not in file.parents
+        for name in imports(file)
+        if name.partition(".")[0] in {"local", "functions", "tests", "bench"}
+    }
+
+    assert importing == {"slipway/commands/clone.py"}
+
+
 def test_no_folder_holds_more_modules_than_are_seen_at_a_glance() -> None:
     of_python = chain(*((ROOT / top).rglob("*.py") for top in (*PACKAGES, "bench", "tests")))
     of_the_page = [path for path in (ROOT / "web/src").rglob("*") if path.suffix in {".ts", ".tsx"}]

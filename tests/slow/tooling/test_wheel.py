@@ -196,15 +196,3 @@ def test_what_it_imports_is_what_it_asks_for() -> None:
     }
 
     assert unknown == set()
-
-
-def test_no_module_that_works_without_a_clone_imports_the_local_stack() -> None:
-    importing = {
-        file.relative_to(ROOT).as_posix()
-        for file in (ROOT / "slipway").rglob("*.py")
-        if STACK not in file.parents
-        for name in imports(file)
-        if name.partition(".")[0] in {"local", "functions", "tests", "bench"}
-    }
-
-    assert importing == {"slipway/commands/clone.py"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -285,3 +286,57 @@ async def test_the_same_key_joins_its_job_after_its_folder_has_changed_or_gone(
     if what == "edited":  # the key belongs to that request
         with pytest.raises(Misuse, match="another payload"):
             await post(world, message(at="scripts/d"))
+
+
+@pytest.mark.parametrize("way", ["first", "after a rejection", "by its blob", "rejected"])
+@pytest.mark.parametrize("what", ["edited", "changing", "deleted"])
+async def test_a_repeated_request_joins_before_its_folder_is_packed_again(
+    world: World, way: str, what: str
+) -> None:
+    world.use(drops=(drops := Edited(world.clock)))
+    world.drops = drops
+    upload(world, FILES | {"specs/job.json": json.dumps(job_json()).encode()})
+    whole = message()
+    if way == "by its blob":
+        del whole["spec"]
+        whole["specBlob"] = "scripts/specs/job.json"
+    if way == "after a rejection":
+        await post(world, {**whole, "spec": job_json(nodeCount="x")})
+    if way == "rejected":
+        lacking = {name: drops.blobs.pop(name) for name in FILES}
+    first = await post(world, whole)
+    if way == "rejected":
+        drops.blobs.update(lacking)
+    archives = dict(world.snapshots.data)
+    if what == "edited":
+        upload(world, {"v/d/train.py": b"edited"})
+    elif what == "changing":
+        drops.edits["v/d/train.py"] = b"new"
+    else:
+        for name in FILES:
+            del drops.blobs[name]
+
+    again = await post(world, whole)
+
+    assert (again.id, again.code) == (first.id, first.code)
+    assert world.snapshots.data == archives
+
+
+async def test_a_repeated_request_for_a_sweep_by_its_blob_joins_before_its_folder_is_packed_again(
+    world: World,
+) -> None:
+    world.use(drops=(drops := Edited(world.clock)))
+    world.drops = drops
+    upload(world, FILES | {"specs/job.json": json.dumps(job_json()).encode()})
+    swept = {"specBlob": "scripts/specs/job.json", "code": {"folder": "scripts/v/d"}, "sweep": {"lr": [1, 2]}}
+
+    async def send() -> str:
+        request = read(world.ports, swept)
+        result = await sweep_requested(world.ports, request, door="http", source="http:", key="s")
+        return result.accepted.id
+
+    first = await send()
+    drops.edits["v/d/train.py"] = b"new"
+
+    assert await send() == first
+    assert len(world.snapshots.data) == 1
