@@ -12,6 +12,7 @@ from shared.jobspec.text.tree import Node, quote
 
 MAX_NEEDS = 20
 _LONGEST = 256
+_REQUEST = ("job.json", "slipway.json")
 _REMEDY = 'write the path of a file below the folder, for example "weights.bin" or "data/*.csv"'
 
 
@@ -38,8 +39,10 @@ def _flaw(need: str) -> str:
         return f"is not a path of 1 to {_LONGEST} characters"
     if flaw := name_flaw(need):
         return flaw
-    if any(level.startswith(".") for level in need.split("/")):
-        return "names a hidden file, and hidden files are not part of a drop"
+    if any(map(_is_left_out, need.split("/"))):
+        return "names a hidden file, or one of Python's own, which are not part of a drop"
+    if need in _REQUEST:
+        return "is the request itself, which is always there and is not part of what runs"
     if need.endswith("/"):
         return "is the name of a folder, not of a file"
     return "has **: each * stands for a part of one level" if "**" in need else ""
@@ -56,6 +59,10 @@ def is_met_by(need: str, name: str) -> bool:
     Level by level, as a shell does it: no `*` stands for a slash, or for the dot of a hidden file.
     """
     levels, patterns = name.split("/"), need.split("/")
-    if len(levels) != len(patterns) or any(level.startswith(".") for level in levels):
+    if len(levels) != len(patterns) or any(map(_is_left_out, levels)) or name in _REQUEST:
         return False
     return name == need or all(map(fnmatchcase, levels, patterns))
+
+
+def _is_left_out(level: str) -> bool:
+    return level.startswith(".") or level == "__pycache__"

@@ -53,7 +53,8 @@ def run(
 
 def _summary(code: Mapping[str, Any]) -> Iterator[str]:
     place = _WORK if code["at"] == "work" else f"$AZ_BATCHAI_JOB_MOUNT_ROOT/{code['at']}"
-    yield f"{code['files']:,} files, {size_of(code['bytes'])}, in {place}"
+    files = f"{code['files']:,} files" if code["files"] else "files that its sender has not counted"
+    yield f"{files}, {size_of(code['bytes'])}, in {place}"
     yield f"sha256 {code['sha256']}"
 
 

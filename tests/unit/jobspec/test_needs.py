@@ -26,6 +26,8 @@ from shared.jobspec.needs import MAX_NEEDS
         ("part-[0-9].csv", "part-7.csv", True),
         ("a[1].csv", "a[1].csv", True),
         ("*", "a", True),
+        ("*.json", "job.json", False),
+        ("*/*", "__pycache__/a.pyc", False),
     ],
 )
 def test_a_pattern_means_files_level_by_level(need: str, name: str, met: bool) -> None:
@@ -43,6 +45,8 @@ def test_a_pattern_means_files_level_by_level(need: str, name: str, met: bool) -
         (["data/"], "/needs/0"),
         (["data/**/a.csv"], "/needs/0"),
         ([".env"], "/needs/0"),
+        (["lib/__pycache__/x.pyc"], "/needs/0"),
+        (["job.json"], "/needs/0"),
         (["a" * 257], "/needs/0"),
         (["a.csv"] * (MAX_NEEDS + 1), "/needs"),
     ],

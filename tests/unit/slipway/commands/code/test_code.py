@@ -149,3 +149,14 @@ async def test_names_that_are_not_utf_8_are_listed_as_the_app_lists_them(
 
     entries = json.loads(capsys.readouterr().out)["entries"]
     assert [(one["name"], one["escaped"]) for one in entries] == [("caf\\xe9", True), ("caf\\xea", True)]
+
+
+async def test_a_sender_may_leave_its_files_uncounted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = Job(tmp_path)
+    job.files = 0
+
+    await code(job)
+
+    assert capsys.readouterr().out.startswith("files that its sender has not counted, ")
