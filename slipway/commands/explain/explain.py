@@ -25,6 +25,7 @@ from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway.client.drops.folder import to_upload
 from slipway.client.drops.folder_drops import FolderDrops
+from slipway.client.drops.no_teams import with_files
 from slipway.client.drops.outlook import ONLY_TEMPLATE
 from slipway.client.service import service
 from slipway.failure import Failure, Verdict, finding_out
@@ -125,7 +126,7 @@ def _with_files(ports: Ports, folder: Path | None) -> Ports:
     files = {
         f"{_name(folder)}/{path.relative_to(folder).as_posix()}": _bytes(path) for path in to_upload(folder)
     }
-    return replace(ports, drops=FolderDrops(files, ports.policy.drop_container))
+    return with_files(ports, FolderDrops(files, ports.policy.drop_container))
 
 
 async def _folders(ports: Ports) -> list[str]:

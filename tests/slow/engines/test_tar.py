@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles.readings import made, read_by_others, shown
+from tests.doubles.readings import read_by_others, shown, unpacked
 
 
 @pytest.mark.parametrize("form", ["gnu", "posix", "ustar", "v7"])
@@ -27,7 +27,7 @@ def test_a_folder_packed_by_tar_arrives(form: str, tmp_path: Path) -> None:
 
     archive = subprocess.check_output([program, f"--format={form}", "-C", str(folder), "-cz", "."])
 
-    files = made(archive)
+    files = unpacked(archive)
     assert files == shown(archive) == read_by_others(archive)
     assert files is not None
     assert files["run.sh"] == ("", b"echo ran\n", True)

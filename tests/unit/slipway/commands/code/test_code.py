@@ -97,7 +97,7 @@ async def test_an_archive_that_ends_early_is_a_failure_in_a_sentence(tmp_path: P
     job = Job(tmp_path / "folder")
     job.is_large, job.stored = True, job.stored[: len(job.stored) // 2]
     job.sha256 = hashlib.sha256(job.stored).hexdigest()
-    words = "ends in the middle of a member"
+    words = "ends too early"
 
     with pytest.raises(Failure, match=f"the code cannot be listed: it {words}"):
         await code(job, as_list=True)
