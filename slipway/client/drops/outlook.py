@@ -11,6 +11,7 @@ from shared.intake.drops.freeze import flaw_of, is_live
 from shared.intake.drops.plan import Plan, Plans
 from shared.settings import Settings
 from shared.wiring import build
+from slipway.client.drops.no_teams import NoTeams
 
 ONLY_TEMPLATE = "its job.json is a template, which runs scripts of the folders below, never itself"
 
@@ -30,7 +31,7 @@ class Outlook:
 async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Outlook:
     """The runs that these blobs begin. Assumes one run if the settings lack what the function app needs."""
     try:
-        ports = replace(build(settings), drops=drops)
+        ports = replace(build(settings), drops=drops, teams=NoTeams())
     except Misconfigured:
         return Outlook(1)
     folders = sorted({parent(name) for name in names})

@@ -25,6 +25,7 @@ from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway.client.drops.folder import to_upload
 from slipway.client.drops.folder_drops import FolderDrops
+from slipway.client.drops.no_teams import NoTeams
 from slipway.client.drops.outlook import ONLY_TEMPLATE
 from slipway.client.service import service
 from slipway.failure import Failure, Verdict, finding_out
@@ -119,13 +120,16 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
 
 
 def _with_files(ports: Ports, folder: Path | None) -> Ports:
-    """The files of the folder in place of the drop container, as `slipway drop` would upload them."""
+    """The files of the folder in place of the drop container, as `slipway drop` would upload them.
+
+    The teams of a deployment are in its records, which are not read.
+    """
     if folder is None:
         return ports
     files = {
         f"{_name(folder)}/{path.relative_to(folder).as_posix()}": _bytes(path) for path in to_upload(folder)
     }
-    return replace(ports, drops=FolderDrops(files, ports.policy.drop_container))
+    return replace(ports, drops=FolderDrops(files, ports.policy.drop_container), teams=NoTeams())
 
 
 async def _folders(ports: Ports) -> list[str]:
