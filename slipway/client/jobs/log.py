@@ -17,8 +17,6 @@ from slipway.terminal.characters import printable
 from slipway.terminal.screen import say
 
 _LOOK_EVERY = 1.0
-
-
 #: States in which a job waits for its (next) run.
 _WAITS = frozenset({"accepted", "submitting", "queued"})
 
