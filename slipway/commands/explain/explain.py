@@ -120,10 +120,7 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
 
 
 def _with_files(ports: Ports, folder: Path | None) -> Ports:
-    """The files of the folder in place of the drop container, as `slipway drop` would upload them.
-
-    The teams of a deployment are in its records, which are not read.
-    """
+    """The files of the folder in place of the drop container, as `slipway drop` would upload them."""
     if folder is None:
         return ports
     files = {
