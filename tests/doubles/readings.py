@@ -16,7 +16,7 @@ Files = dict[str, tuple[str, bytes, bool]]
 _MOST, _ENTRIES = 1 << 20, 100
 
 
-def made(archive: bytes) -> Files | None:
+def on_node(archive: bytes) -> Files | None:
     """What a node makes of it; None if the node cannot read it or takes it for hostile."""
     with TemporaryDirectory() as place:
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.raw_archives import END, ORDINARY, PIECES
-from tests.doubles.readings import files_below, made, read_by_others, shown
+from tests.doubles.readings import files_below, on_node, read_by_others, shown
 
 
 @pytest.mark.parametrize("form", ["gnu", "posix", "ustar", "v7"])
@@ -29,7 +29,7 @@ def test_a_folder_packed_by_tar_arrives(form: str, tmp_path: Path) -> None:
 
     archive = subprocess.check_output([program, f"--format={form}", "-C", str(folder), "-cz", "."])
 
-    files = made(archive)
+    files = on_node(archive)
     assert files == shown(archive) == read_by_others(archive)
     assert files is not None
     assert files["run.sh"] == ("", b"echo ran\n", True)
