@@ -13,11 +13,11 @@ _NAME, _LONG, _ZEROS = 4095, 1 << 16, 1 << 21
 _DIGITS = 30
 #: What becomes of bytes that are not UTF-8.
 OTHERS = "surrogateescape"
-_FILES, _LINK, _FOLDER = b"0\0", b"2", b"5"
+_FILE, _OLD_FILE, _LINK, _FOLDER = b"0", b"\0", b"2", b"5"
 #: What GNU tar, POSIX, and `git archive` write before a member; the last one says nothing but a comment.
 _LONG_NAME, _LONG_LINK, _PAX, _PAX_GLOBAL = b"L", b"K", b"x", b"g"
-#: What POSIX headers may say of a member, and what makes no difference here.
-_FIELDS = ("path", "linkpath", "size")
+#: What a POSIX header may say of a member, and what makes no difference here.
+_KEYS = ("path", "linkpath", "size")
 _UNUSED = ("mtime", "atime", "ctime", "uid", "gid", "uname", "gname", "comment", "hdrcharset")
 _EXTRAS = ("LIBARCHIVE.", "SCHILY.xattr.")
 
@@ -128,7 +128,7 @@ def _parts_of(archive: BinaryIO) -> Iterator[bytes]:
 
 def _entry(stream: _Unzipped) -> Optional[Entry]:
     """The next member; None at the end of the archive."""
-    extended: Dict[str, str] = {}
+    values: Dict[str, str] = {}
     heads: Set[bytes] = set()
     while True:
         header = stream.read(_BLOCK)
@@ -137,19 +137,19 @@ def _entry(stream: _Unzipped) -> Optional[Entry]:
         _check(header)
         size, kind = _number(header[124:136]), header[156:157]
         if kind not in (_LONG_NAME, _LONG_LINK, _PAX, _PAX_GLOBAL):
-            return _member(header, size, kind, extended)
+            return _member(header, size, kind, values)
         if size > _LONG:
             _refuse("a name in it is too long")
         text = stream.read(size)
         stream.read(-size % _BLOCK)
-        news = _extended(kind, text)
-        if kind in heads or not extended.keys().isdisjoint(news):
+        news = _values(kind, text)
+        if kind in heads or not values.keys().isdisjoint(news):
             _refuse("a member of it has two headers that say the same")
         heads.add(kind)
-        extended.update(news)
+        values.update(news)
 
 
-def _extended(kind: bytes, text: bytes) -> Dict[str, str]:
+def _values(kind: bytes, text: bytes) -> Dict[str, str]:
     """What an entry before a member says of it."""
     if kind in (_LONG_NAME, _LONG_LINK):
         return {"path" if kind == _LONG_NAME else "linkpath": _text(text)}
@@ -157,30 +157,32 @@ def _extended(kind: bytes, text: bytes) -> Dict[str, str]:
     if kind == _PAX_GLOBAL and records.keys() - {"comment"}:
         _refuse("a header in it is for all members")
     for name in records:
-        if name not in (*_FIELDS, *_UNUSED) and not name.startswith(_EXTRAS):
+        if name not in (*_KEYS, *_UNUSED) and not name.startswith(_EXTRAS):
             _refuse("a header in it says what only some programs know")
-    return {name: records[name] for name in _FIELDS if name in records}
+    return {name: records[name] for name in _KEYS if name in records}
 
 
-def _member(header: bytes, size: int, kind: bytes, extended: Dict[str, str]) -> Entry:
+def _member(header: bytes, size: int, kind: bytes, values: Dict[str, str]) -> Entry:
     name, link = _text(header[:100]), _text(header[157:257])
     above = _text(header[345:500])
     if header[257:263] == b"ustar\0":
         name = f"{above}/{name}" if above else name
     elif header[345:500].strip(b"\0"):
         _refuse("a header in it is of no known format")
-    name, link = extended.get("path", name), extended.get("linkpath", link)
+    name, link = values.get("path", name), values.get("linkpath", link)
     if max(len(one.encode("utf-8", OTHERS)) for one in (name, link)) > _NAME:
         _refuse("a name in it is too long")
     if not name or "\0" in name + link:
         _refuse("a name in it is none")
-    digits = extended.get("size", str(size))
+    digits = values.get("size", str(size))
     if len(digits) > _DIGITS or digits.strip("0123456789") or not digits:
         _refuse("a size in it is not a number")
     if kind == _FOLDER and not int(digits):
         return Entry(f"{name.rstrip('/')}/")
-    if not kind or kind not in _FILES + _LINK + _FOLDER:
+    if kind not in (_FILE, _OLD_FILE, _LINK, _FOLDER):
         _refuse("it has something other than files, folders and links to them")
+    if kind == _OLD_FILE and _text(header[:100]).endswith("/"):  # for some a folder, with any longer name
+        _refuse("it has a folder of the oldest format")
     if kind == _FOLDER or name.rpartition("/")[2] in ("", "."):
         _refuse("it has a folder with bytes, or a file whose name is that of a folder")
     if kind == _LINK:

@@ -60,6 +60,7 @@ _LAST = raw(b"train.py", _PROGRAM)
 REFUSED: dict[str, bytes] = {
     "an old folder with bytes": head(b"docs/", len(_HIDDEN), b"\0") + _HIDDEN + _LAST + END,
     "such a folder by a header": pax((b"path", b"d/")) + head(b"d", 1024, b"\0") + _HIDDEN + _LAST + END,
+    "an old folder with the name of a file": long(b"f") + raw(b"docs/", _HIDDEN, b"\0") + END,
     "a folder with bytes": head(b"docs", len(_HIDDEN), b"5") + _HIDDEN + _LAST + END,
     "a folder with bytes by a header": pax((b"size", b"1024")) + head(b"d", 0, b"5") + _HIDDEN + _LAST + END,
     "a link with bytes": head(b"a", 1024, b"2", target=b"b") + _HIDDEN + _LAST + END,
@@ -95,6 +96,7 @@ REFUSED: dict[str, bytes] = {
     "a size below zero in a header": pax((b"size", b"-5")) + raw(b"c") + END,
     "a size that is not a number": pax((b"size", b"xx")) + raw(b"c") + END,
     "a size of many digits": pax((b"size", b"9" * 57)) + raw(b"c") + END,
+    "a large comment": pax((b"comment", b"a" * 70_000)) + _LAST + END,
     "a large header": raw(b"x", bytes(2 << 20), b"x") + raw(b"c") + END,
     "headers without end": raw(b"x", b"10 path=a\n", b"x") * 3000 + END,
     "long names without end": long(b"a") * 3000 + END,

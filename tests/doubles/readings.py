@@ -16,7 +16,7 @@ Files = dict[str, tuple[str, bytes, bool]]
 _MOST, _ENTRIES = 1 << 20, 100
 
 
-def unpacked(archive: bytes) -> Files | None:
+def on_node(archive: bytes) -> Files | None:
     """What a node makes of it; None if the node cannot read it or takes it for hostile."""
     with TemporaryDirectory() as place:
         try:
@@ -25,15 +25,20 @@ def unpacked(archive: bytes) -> Files | None:
             if "cannot be read" in str(error) and shown(archive) is not None:
                 raise
             return None
-        return {
-            path.relative_to(place).as_posix(): (
-                str(path.readlink()) if path.is_symlink() else "",
-                path.read_bytes() if not path.is_symlink() and path.is_file() else b"",
-                not path.is_symlink() and path.is_file() and bool(path.stat().st_mode & 0o100),
-            )
-            for path in Path(place).rglob("*")
-            if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
-        }
+        return files_below(Path(place))
+
+
+def files_below(top: Path) -> Files:
+    """What there is in a folder."""
+    return {
+        path.relative_to(top).as_posix(): (
+            str(path.readlink()) if path.is_symlink() else "",
+            path.read_bytes() if not path.is_symlink() and path.is_file() else b"",
+            not path.is_symlink() and path.is_file() and bool(path.stat().st_mode & 0o100),
+        )
+        for path in top.rglob("*")
+        if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
+    }
 
 
 def shown(archive: bytes) -> Files | None:

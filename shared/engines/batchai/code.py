@@ -50,6 +50,13 @@ bring() (
     echo "the image needs python3, or curl, tar and sha256sum: there is no $name" >&2
     return {failed}
   done
+  case $(tar --version 2>/dev/null) in
+    *"GNU tar"*) ;;
+    *) # which may not know long names of POSIX: it would make other files than those that Slipway shows
+      echo "the image needs python3, or GNU tar: its tar is another one" >&2
+      return {failed}
+      ;;
+  esac
   archive=$AZ_BATCHAI_JOB_TEMP/code.archive
   status=$(printf 'url = "%s"' "${address}" |
     curl -sS -K - --retry 5 --max-time 240 --max-filesize {bytes} -o "$archive" -D "$archive.head" \
@@ -90,7 +97,7 @@ is_harmless() {{
     case $kind in [-dl]*) ;; *) return 1 ;; esac
     case /$name/ in //* | */../*) return 1 ;; esac
     plain
-    [[ $kind == d* || -z "${{names["/$name"]+is}}" ]] || return 1
+    [ -z "${{names["/$name"]+is}}" ] || return 1
     names["/$name"]=1
     [[ $kind != l* ]] || links["/$name"]=1
   done
@@ -110,6 +117,7 @@ plain() {{
   while [[ $name == *"$twice"* ]]; do name=${{name//"$twice"//}}; done
   while [[ $name == *"$dot"* ]]; do name=${{name//"$dot"//}}; done
   name=${{name#./}}
+  name=${{name%/}}
 }}
 stays_inside() {{
   local path top=$archive.top

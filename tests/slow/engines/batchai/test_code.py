@@ -19,7 +19,7 @@ from shared.engines.batchai.code import ADDRESS, PLACE, SYSTEM, with_code
 from shared.engines.batchai.translation import observation
 from shared.engines.codeless import CODELESS
 from shared.engines.node.code import CODES
-from tests.doubles.archives import COMMAND, FOLDER, PRINTED, Entry, file, link, packed
+from tests.doubles.archives import COMMAND, FOLDER, PRINTED, Entry, file, folder, link, packed
 from tests.doubles.code_storage import EXPIRED, CodeStorage, code_storage
 from tests.hostile_variables import FOREIGN, ours, prepare, variables
 
@@ -52,6 +52,8 @@ HOSTILE = {
     "a file through a link": packed(link("here", "."), file("here/evil", "x")),
     "a file through a link with a dot": packed(link("./here", "."), file("here//evil", "x")),
     "a name twice": packed(file("a", "1"), file("a", "2")),
+    "a folder twice": packed(folder("a"), folder("./a")),
+    "a file and a folder of one name": packed(file("a"), folder("a")),
     "a link and a file of one name": packed(link("a", "../evil"), file("a", "x")),
     "a link where files are": packed(file("here/evil", "x"), link("here", ".")),
     "too many": packed(*(file(f"{n}") for n in range(20_001))),
@@ -236,6 +238,18 @@ def test_an_image_with_neither_says_what_is_lacking(tmp_path: Path, storage: Cod
 
     assert node.prepare(storage.source(packed(*FOLDER))) == CODES["failed"]
     assert "python3, or curl, tar and sha256sum: there is no curl" in node.errors
+
+
+def test_an_image_whose_tar_may_read_an_archive_in_another_way_says_what_is_lacking(
+    tmp_path: Path, storage: CodeStorage
+) -> None:
+    node = Node(tmp_path, (*_PROGRAMS, "true"))
+    (tmp_path / "bin/tar").unlink()
+    (tmp_path / "bin/tar").symlink_to("true")
+
+    assert node.prepare(storage.source(packed(*FOLDER))) == CODES["failed"]
+    assert "needs python3, or GNU tar" in node.errors
+    assert storage.requests == []
 
 
 def test_the_codes_are_those_of_the_program_of_the_nodes() -> None:

@@ -16,7 +16,7 @@ from shared.snapshots.listing import listing
 from slipway.client.snapshot.unpack import unpack as written
 from slipway.failure import Failure
 from tests.doubles.raw_archives import END, ORDINARY, PIECES, REFUSED, summed
-from tests.doubles.readings import read_by_others, shown, unpacked
+from tests.doubles.readings import on_node, read_by_others, shown
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -36,15 +36,15 @@ def test_what_can_be_read_in_two_ways_or_is_broken_is_refused_by_all(what: str, 
 def test_what_programs_write_is_the_same_for_all(what: str) -> None:
     archive = ORDINARY[what]
 
-    assert unpacked(archive) == shown(archive) == read_by_others(archive)
-    assert unpacked(gzip.compress(archive)) == (None if archive[:2] == b"\x1f\x8b" else shown(archive))
+    assert on_node(archive) == shown(archive) == read_by_others(archive)
+    assert on_node(gzip.compress(archive)) == (None if archive[:2] == b"\x1f\x8b" else shown(archive))
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=6))
 def test_all_read_the_same_or_refuse_what_is_put_together_of_headers(pieces: list[bytes]) -> None:
     archive = b"".join([*pieces, END])
 
-    files = unpacked(archive)
+    files = on_node(archive)
 
     if files is not None:
         assert files == shown(archive) == read_by_others(archive)
@@ -65,7 +65,7 @@ def test_a_header_of_any_bytes_is_read_the_same_or_refused(
         header = header[:place] + value + header[place + len(value) :]
     whole = archive[:start] + (summed(header) if is_summed else header) + archive[start + 512 :]
 
-    files = unpacked(whole)
+    files = on_node(whole)
 
     if files is not None:
         assert files == shown(whole)
