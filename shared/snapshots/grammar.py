@@ -152,6 +152,8 @@ def _entry(stream: _Unzipped) -> Optional[Entry]:
 def _values(kind: bytes, text: bytes) -> Dict[str, str]:
     """What an entry before a member says of it."""
     if kind in (_LONG_NAME, _LONG_LINK):
+        if text[-1:] != b"\0" or b"\0" in text.rstrip(b"\0"):
+            _refuse("a long name in it does not end with its entry")
         return {"path" if kind == _LONG_NAME else "linkpath": _text(text)}
     records = _records(text)
     if kind == _PAX_GLOBAL and records.keys() - {"comment"}:

@@ -79,6 +79,8 @@ REFUSED: dict[str, bytes] = {
     "a size for all": pax((b"size", b"0"), kind=b"g") + raw(b"a", _HIDDEN) + END,
     "a beginning of a name in GNU's format": raw(b"train.py", _OTHER, magic=GNU, above=b"pkg") + END,
     "a beginning of a name in the oldest format": raw(b"train.py", _OTHER, magic=b"", above=b"pkg") + END,
+    "a long name without its end": raw(b"L", b"abc", b"L") + raw(b"c") + END,
+    "a long name that goes on after a zero": long(b"a\0b") + raw(b"c") + END,
     "two long names": long(b"a") + long(b"b") + raw(b"c") + END,
     "a long name before another": long(b"a") + pax((b"path", b"b")) + raw(b"c") + END,
     "a long name after another": pax((b"path", b"b")) + long(b"a") + raw(b"c") + END,
