@@ -66,6 +66,8 @@ def request_of(path: Path, options: Options, prefix: str) -> Request:
     if is_folder and (path / JOB_FILE).is_file():
         return _own(path, options, name)
     tree = walk(path) if is_folder else one_file(path)
+    if is_folder and (path / ENVELOPE_FILE).is_file():
+        say(f"{ENVELOPE_FILE} is not used: it belongs to a {JOB_FILE}, and there is none")
     if is_folder:
         script, reason = choose(tree, options.script)
         if reason:

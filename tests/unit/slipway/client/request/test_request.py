@@ -61,6 +61,15 @@ def test_a_folder_goes_whole_and_its_paths_are_relative(tmp_path: Path) -> None:
     assert "jobPreparation" not in properties(request_of(tmp_path / "train.py", NOTHING, PREFIX))
 
 
+def test_a_slipway_json_alone_is_said_to_be_of_no_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(tmp_path, "train.py", slipway={"labels": {"model": "small"}})
+
+    assert "labels" not in request_of(tmp_path, NOTHING, PREFIX).message
+    assert "slipway.json is not used: it belongs to a job.json" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["train it.sh", "it's $x.sh", "a&b;c.py", "訓練.py"])
 def test_a_script_may_have_any_name(tmp_path: Path, name: str) -> None:
     make(tmp_path, name)
