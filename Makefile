@@ -50,7 +50,7 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
-	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2 -Oline) test-computing test-waiting
+	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2) test-computing test-waiting
 
 # Those of them that start nothing and wait for nothing.
 test-computing:
