@@ -26,7 +26,7 @@ def bearer(tenant: Tenant) -> As:
     return bearer
 
 
-_VALUES = {"{id}": "j_x", "{directory}": "MODEL", "{path}": "a.bin"}
+_VALUES = {"{id}": "j_x", "{directory}": "MODEL", "{path}": "a.bin", "{sha256}": "0" * 64}
 _OPEN = {(method, path) for method in ("GET", "HEAD") for path in ("health", "ui/a.bin")}
 
 

@@ -119,6 +119,20 @@ async def test_a_file_of_any_name_beside_the_script_is_what_the_job_sees(door: D
 
 
 @pytest.mark.asyncio(loop_scope="session")
+async def test_a_file_of_any_name_beside_the_script_is_in_the_code_with_its_own_bytes(
+    door: Door, home: Path
+) -> None:
+    outlet = Outlet(door, (home / "job").read_text(), "", home)
+    names = [entry["name"] for entry in json.loads(await outlet.get("code"))["entries"]]
+    data = [name for name in names if name.startswith("data/") and not name.endswith("/")]
+
+    read = await outlet.each(data, lambda name: outlet.get("code", file=name))
+
+    texts = {name.removeprefix("data/"): json.loads(body)["text"].encode() for name, body in read.items()}
+    assert texts == DATA
+
+
+@pytest.mark.asyncio(loop_scope="session")
 async def test_the_receipt_names_the_directories_as_the_job_file_does(door: Door, home: Path) -> None:
     outlet = Outlet(door, (home / "job").read_text(), "SHARE", home)
 
@@ -170,7 +184,8 @@ def test_every_operation_with_a_path_is_a_door() -> None:
         for name, operation in API.items()
         if {"path", "file", "directory"} & {one.name for one in operation.query} or "path}" in operation.route
     }
-    assert naming - {"get_page"} == set(OPERATIONS)  # the page's own files
+    # The page's own files; and those of code, below.
+    assert naming - {"get_page", "get_code"} == set(OPERATIONS)
 
 
 def test_every_command_that_takes_names_is_a_door_or_says_what_they_name() -> None:

@@ -52,7 +52,7 @@ def test_no_one_but_the_desk_looks_up_and_checks() -> None:
     importers = {step.__name__: importers_of(step.__name__) - {DESK} for step in STEPS}
 
     # Without a deployment only the document can be looked up, in the files of the folder.
-    assert importers.pop("with_document") == {"shared/intake/drops/drop.py"}
+    assert importers.pop("with_document") == {"shared/intake/drops/explained.py"}
     assert set().union(*importers.values()) == set()
     assert importers_of("prepare") == {DESK}
     assert calls_of("Draft") == {f"{DESK}: draft_again"}

@@ -290,7 +290,7 @@ main() {
   \"state\": \"running\",
   \"final\": false"
   write_record "not final"
-  [ -z "$slipway_absent" ] || end 250 infrastructure "$slipway_absent"
+  [ -z "$slipway_absent" ] || end 250 infrastructure "A node could not be made ready: $slipway_absent"
   work
 }
 
