@@ -27,7 +27,8 @@ async def without_other_code(snapshots: Snapshots, job: Job, observation: Observ
     if stored is None:
         return observation
     # What a client sends there may have any length: one of another length is not read.
-    if stored.size == job.code.bytes and await digest_of(snapshots, blob) == job.code.sha256:
+    is_whole = stored.is_readable and stored.size == job.code.bytes
+    if is_whole and await digest_of(snapshots, blob) == job.code.sha256:
         return observation
     log.error("the archive %s has other bytes than its name says", blob, extra={"job": job.id})
     if not await snapshots.delete(blob, stored.etag):

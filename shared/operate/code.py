@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from datetime import timedelta
 from tempfile import TemporaryFile
 from typing import BinaryIO, NamedTuple
@@ -57,14 +58,19 @@ class _Read(NamedTuple):
 async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Read:
     stored = await snapshots.find(code.blob)
     if stored is None or not stored.is_readable or stored.size != code.bytes:
-        text = f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
-        raise Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
+        raise _gone(
+            f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
+        )
     if code.bytes > SHOWN:
         return _Read(Listing((), more=True))
     # Not in memory: a few of them at once would fill it.
     with TemporaryFile() as file:
+        digest = hashlib.sha256()
         async for part in snapshots.read(code.blob):
+            digest.update(part)
             file.write(part)
+        if digest.hexdigest() != code.sha256:
+            raise _gone(f"the code of {job_id} was deleted, and something else has its name")
         file.seek(0)
         try:
             return await asyncio.to_thread(_shown, file, name)
@@ -72,6 +78,10 @@ async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Re
             raise Misuse(
                 f"the code cannot be listed: {error}", status=422, remedy="read it by the job's address"
             ) from error
+
+
+def _gone(text: str) -> Misuse:
+    return Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
 
 
 def _shown(archive: BinaryIO, name: str) -> _Read:

@@ -140,5 +140,5 @@ class BlobSnapshots:
 
 def _snapshot(stored: Blob) -> Snapshot:
     accepted = any(name.lower() == _ACCEPTED for name in stored.metadata)
-    is_readable = stored.tier.lower() != "archive"
+    is_readable = stored.tier.lower() != "archive" and not stored.encoding
     return Snapshot(stored.name, stored.size, stored.etag, stored.modified, accepted, is_readable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.refusals import refused
@@ -80,7 +80,10 @@ def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
 
 
 def share_of_uploader(who: Caller, share: Share, teams: Teams, at: str) -> Share:
-    """The share of a drop, with a problem if the caller who is about to upload it would not see its job."""
+    """The share of a drop; only a problem if the caller who is about to upload it would not see its job.
+
+    Then nothing is judged by what that team may use, which is not the caller's to know.
+    """
     if who.sees_all or (share.team and share.team in who.teams) or share.problems:
         return share
     folders = [one for name in who.teams if name in teams.teams for one in teams.teams[name].folders]
@@ -92,7 +95,7 @@ def share_of_uploader(who: Caller, share: Share, teams: Teams, at: str) -> Share
         if own
         else "send the job over HTTP (slipway submit), or ask the operator for a folder of your team"
     )
-    return replace(share, problems=(refused("SW113", at, message, remedy),))
+    return _refused(at, message, remedy)
 
 
 def share_in(teams: Teams, name: str) -> Share:

@@ -31,6 +31,9 @@ async def with_document(ports: Ports, candidate: Candidate) -> Request:
     if request.document is not None or not request.envelope.spec_blob:
         return request
     reference = request.envelope.spec_blob
+    if not await _is_own(ports, candidate, reference):
+        problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
+        return replace(request, problems=(*request.problems, problem))
     if reference.partition("/")[0] == ports.policy.drop_container and not who.sees_all:
         raise Misuse(
             "specBlob names a dropped file, which only a caller who may see every job can use",
@@ -63,6 +66,15 @@ async def with_document(ports: Ports, candidate: Candidate) -> Request:
         around=around,
     )
     return straighten(request)
+
+
+async def _is_own(ports: Ports, candidate: Candidate, reference: str) -> bool:
+    """False where a drop names a dropped file of another team, which nothing may show."""
+    container, _, path = reference.partition("/")
+    if candidate.folder is None or container != ports.policy.drop_container:
+        return True
+    teams = await current_teams(ports)
+    return teams.of_drop(path) == teams.of_drop(f"{candidate.folder}/")
 
 
 async def with_scripts(ports: Ports, candidate: Candidate) -> Request:

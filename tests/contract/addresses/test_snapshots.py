@@ -99,10 +99,18 @@ async def test_an_upload_address_creates_one_blob_once_and_nothing_else(stored: 
     assert await content(stored.snapshots) == DATA
 
 
-async def test_what_its_uploader_put_into_the_archive_tier_cannot_be_read(stored: Stored) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"x-ms-access-tier": "Archive"},
+        *({"x-ms-blob-content-encoding": one} for one in ("gzip", "deflate", "br")),
+    ],
+    ids=lambda told: "".join(told.values()),
+)
+async def test_what_not_all_read_alike_is_not_readable(stored: Stored, told: dict[str, str]) -> None:
+    """Its uploader chose the tier, or the encoding that storage says it has."""
     address = await stored.snapshots.upload_address(BLOB, _now() + timedelta(minutes=5))
-    tier = {"x-ms-access-tier": "Archive"}
-    async with stored.http.put(address, data=DATA, headers=ONCE | tier) as answer:
+    async with stored.http.put(address, data=DATA, headers=ONCE | told) as answer:
         assert answer.status == 201
 
     (one,) = await listed(stored.snapshots)

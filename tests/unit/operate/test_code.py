@@ -275,3 +275,15 @@ async def test_who_may_not_see_the_job_does_not_see_its_code(world: World) -> No
         await code_of(world.ports, job_id, Caller("sam", frozenset({SUBMIT})))
 
     assert refused.value.status == 404
+
+
+async def test_other_bytes_under_the_name_of_the_code_are_not_shown(world: World) -> None:
+    """As many of them, sent after the archive was deleted."""
+    job_id = await job_of(world, packed())
+    ((name, data),) = world.snapshots.data.items()
+    world.snapshots.data[name] = data[:-1] + bytes([data[-1] ^ 1])
+
+    with pytest.raises(Misuse, match="was deleted, and something else has its name") as refusal:
+        await code_of(world.ports, job_id)
+
+    assert refusal.value.status == 410

@@ -37,6 +37,8 @@ class Blob(NamedTuple):
     etag: str = ""
     #: "" where the answer does not name it
     tier: str = ""
+    #: what its writer says of its encoding, which HTTP libraries believe
+    encoding: str = ""
 
 
 class BlobPage(NamedTuple):
@@ -98,6 +100,7 @@ def blob_of(name: str, answer: Answer) -> Blob | None:
             {one.removeprefix(_META): text for one, text in headers.items() if one.startswith(_META)},
             headers["etag"].strip('"'),
             headers.get("x-ms-access-tier", ""),
+            headers.get("content-encoding", ""),
         )
     except (KeyError, ValueError) as error:
         raise Unavailable("storage answered with something that is not a blob") from error
@@ -128,6 +131,7 @@ def _blob(element: Element) -> Blob:
         {one.tag: one.text or "" for one in (metadata if metadata is not None else ())},
         properties.findtext("Etag", "").strip('"'),
         properties.findtext("AccessTier", ""),
+        properties.findtext("Content-Encoding", ""),
     )
 
 
