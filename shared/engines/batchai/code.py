@@ -143,14 +143,22 @@ code=$?
 exit "$code\""""
 
 
+#: By it a job could run something that ends its attempt as if its code had not come.
+_BEFORE = "BASH_ENV"
+
+
 def taken_names(spec: JobSpec) -> Iterator[Problem]:
     """A refusal of each variable that shows whether a job has code: its end without that counts no use."""
     properties = spec.document()["properties"]
     for kind in ("environmentVariables", "secrets"):
         for index, one in enumerate(properties.get(kind) or ()):
+            at = f"/properties/{kind}/{index}/name"
             if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
-                yield refused("SW109", f"/properties/{kind}/{index}/name", text, "choose another name")
+                yield refused("SW109", at, text, "choose another name")
+            if one["name"] == _BEFORE:
+                text = f"{_BEFORE} is what bash runs first, before the code of the job is there"
+                yield refused("SW109", at, text, "write `. FILE` into the command")
 
 
 def with_code(order: Order) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
 from shared.intake.drops.left_out import is_left_over, some_of
 from shared.intake.drops.needed_files import what_it_needs
-from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
+from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of, usable_above
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
 from shared.intake.message import Request, read_request
 from shared.jobspec import Envelope, Problem, name_flaw, script_pattern
@@ -204,10 +204,15 @@ async def job_blob(ports: Ports, folder: str, levels: int = _LEVELS + 1) -> Blob
 
 
 async def _job_blob(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Blob | None:
-    """The same; that of the folder itself is among its files."""
+    """The same for its jobs, which none in a folder of another team makes. Its own is among its files."""
     blob = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
-    if blob is None and folder:
-        return await job_blob(ports, parent(folder.rstrip("/")), _LEVELS)
+    above = folder
+    while blob is None and above:
+        blob = await job_blob(ports, parent(above.rstrip("/")), _LEVELS)
+        if blob is None:
+            return None
+        above = parent(blob.name)
+        blob = blob if (await usable_above(ports, folder))(above) else None
     return blob
 
 

@@ -63,6 +63,17 @@ async def readable_beside(ports: Ports, folder: str) -> Callable[[str], bool]:
     return lambda other: teams.of_drop(other) == own
 
 
+async def usable_above(ports: Ports, folder: str) -> Callable[[str], bool]:
+    """Whether the jobs of a folder may be made by a template in another one, above it.
+
+    By those of its team, and of folders that belong to none, where an operator puts one for all. Others may
+    hold what only their team knows.
+    """
+    teams = await current_teams(ports)
+    own = teams.of_drop(folder)
+    return lambda other: teams.of_drop(other) == own or not teams.of_folder(other)
+
+
 async def exact(ports: Ports, name: str) -> Blob | None:
     """The blob of just this name."""
     return None if name_flaw(name) else await ports.drops.find(name)

@@ -298,3 +298,47 @@ async def _at(world: World, command: str) -> list[Job]:
     line = {"commandLine": command.replace("ROOT", "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts")}
     body = json.dumps(job_json(customToolkitSettings=line)).encode()
     return await dropped(world, {"vision/e/job.json": body}, "vision/e/")
+
+
+SPEECH = {"folders": ["speech", "vision/nested"], "quota": {"nodes": 2}, "containers": ["speech-data"]}
+
+
+async def test_a_drop_names_no_dropped_document_of_another_team(world: World) -> None:
+    """It may hold secrets, which its jobs would have."""
+    await share(world, teams={"vision": VISION, "speech": SPEECH})
+    document = json.dumps(job_json(secrets=[{"name": "TOKEN", "value": "canary"}])).encode()
+    named = json.dumps({"specBlob": "scripts/speech/p/job.json"}).encode()
+
+    world.drops.upload("speech/p/job.json", document)
+    (theirs,) = await dropped(world, {"vision/d/job.json": named}, "vision/d/")
+    (ours,) = await dropped(world, {"speech/d/job.json": named}, "speech/d/")
+
+    assert (theirs.state, ours.state) == (JobState.REJECTED, JobState.QUEUED)
+    assert [one["code"] for one in theirs.problems if one["severity"] == "error"] == ["SW106"]
+    assert "canary" not in str(theirs)
+
+
+@pytest.mark.parametrize(("above", "runs"), [("vision/", 0), ("vision/nested/", 1), ("", 1)])
+async def test_a_template_of_another_team_makes_no_job(world: World, above: str, runs: int) -> None:
+    await share(world, teams={"vision": VISION, "speech": SPEECH})
+    template = job_json(pyTorchSettings={"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"})
+    files = {f"{above}job.json": json.dumps(template).encode(), "vision/nested/a/run.py": b"1"}
+
+    assert len(await dropped(world, files, "vision/nested/a/")) == runs
+
+
+async def test_an_explanation_for_a_folder_of_another_team_judges_by_nothing_of_that_team(
+    world: World,
+) -> None:
+    await share(world, teams={"vision": VISION, "speech": SPEECH})
+    who = await with_teams(world.ports, ANN)
+    mount = {"accountName": "account", "containerName": "speech-data", "relativeMountPath": "x"}
+    spec = job_json(nodeCount=3, mountVolumes={"azureBlobFileSystems": [mount]})
+    request = read_request(json.dumps({"spec": spec}).encode(), world.ports.policy.limits)
+    drop = Drop(container="scripts", folder="speech/x", job_file="job.json", files={}, etags={})
+
+    body = await request_explained(world.ports, request, source="", key=None, drop=drop, who=who)
+
+    assert "SW113" in {one["code"] for one in body["problems"]}
+    assert "quota" not in str(body["problems"])
+    assert "speech-data is" not in str(body["problems"])

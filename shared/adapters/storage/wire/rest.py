@@ -82,7 +82,7 @@ class Connections:
                 URL(request.url, encoded=True),
                 data=request.body,
                 headers=request.headers,
-                # Whoever wrote a blob chose what its HEAD says of an encoding.
+                # The writer of a blob chose what its HEAD says of an encoding.
                 auto_decompress=None if request.verb != "HEAD" else False,
             ) as answer:
                 headers = {name.lower(): value for name, value in answer.headers.items()}
