@@ -8,7 +8,7 @@ from typing import NamedTuple
 from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, Blob, Ports
-from shared.intake.drops.needed_scripts import exact, named_alike
+from shared.intake.drops.needed_scripts import exact, named_alike, readable_beside
 from shared.jobspec import Limits, Source, is_met_by, is_pattern, quote, read_envelope, read_through
 
 #: Seconds for which a process remembers what a version of a slipway.json needs.
@@ -52,6 +52,9 @@ async def what_it_needs(ports: Ports, folder: str, envelope: Blob, blobs: Sequen
 
 async def _hint(ports: Ports, folder: str, need: str, blobs: Sequence[Blob]) -> str:
     """What is said of a file that is there, and is not part of the drop, or is nearly of that name."""
+    is_readable = await readable_beside(ports, folder)
+    if not is_readable(folder + need):
+        return ""  # nothing says whether another team has such a file
     blob = await exact(ports, folder + need)
     if blob is None:
         return await named_alike(ports.drops, folder + need, folder, blobs)
@@ -125,7 +128,9 @@ async def _is_below(ports: Ports, folder: str, need: str) -> bool:
     parts = dict[str, bool]()
 
     async def meets(blob: Blob) -> bool:
-        return not blob.archived and await _is_part(ports, folder, blob.name, parts)
+        if blob.archived or not (await readable_beside(ports, folder))(blob.name):
+            return False
+        return await _is_part(ports, folder, blob.name, parts)
 
     if not is_pattern(need):
         blob = await exact(ports, folder + need)

@@ -342,3 +342,15 @@ async def test_an_explanation_for_a_folder_of_another_team_judges_by_nothing_of_
     assert "SW113" in {one["code"] for one in body["problems"]}
     assert "quota" not in str(body["problems"])
     assert "speech-data is" not in str(body["problems"])
+
+
+@pytest.mark.parametrize("need", ["nested/z.txt", "*/z.txt"])
+async def test_no_file_of_another_team_meets_a_need_or_is_named(world: World, need: str) -> None:
+    await share(world, teams={"vision": VISION, "speech": SPEECH})
+    needs = {"vision/slipway.json": json.dumps({"needs": [need]}).encode(), "vision/train.py": b"1"}
+    body = {"vision/job.json": json.dumps(job_json()).encode(), "vision/nested/z.txt": b"theirs"}
+
+    assert await dropped(world, needs | body, "vision/") == []
+    result = await look_at_folder(world.ports, "vision/")
+    assert "job.json of its own" not in result.waits
+    assert "waits for" in result.waits
