@@ -58,7 +58,7 @@ class _Read(NamedTuple):
 async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Read:
     stored = await snapshots.find(code.blob)
     if stored is None or not stored.is_readable or stored.size != code.bytes:
-        raise _gone(
+        raise _no_code(
             f"the code of {job_id} was deleted" + (", and something else has its name" if stored else "")
         )
     if code.bytes > SHOWN:
@@ -70,7 +70,7 @@ async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Re
             digest.update(part)
             file.write(part)
         if digest.hexdigest() != code.sha256:
-            raise _gone(f"the code of {job_id} was deleted, and something else has its name")
+            raise _no_code(f"the code of {job_id} was deleted, and something else has its name")
         file.seek(0)
         try:
             return await asyncio.to_thread(_shown, file, name)
@@ -80,7 +80,7 @@ async def _read(snapshots: Snapshots, job_id: str, code: Code, name: str) -> _Re
             ) from error
 
 
-def _gone(text: str) -> Misuse:
+def _no_code(text: str) -> Misuse:
     return Misuse(text, status=410, remedy="send the folder again, with `slipway run`")
 
 

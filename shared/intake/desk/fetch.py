@@ -27,21 +27,13 @@ async def with_document(ports: Ports, candidate: Candidate) -> Request:
 
     Raises Unavailable, and Misuse (403) if the document is in the drop of another caller.
     """
-    request, who = candidate.request, candidate.who
+    request = candidate.request
     if request.document is not None or not request.envelope.spec_blob:
         return request
-    reference = request.envelope.spec_blob
-    if not await _is_own(ports, candidate, reference):
-        problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
-        return replace(request, problems=(*request.problems, problem))
-    if reference.partition("/")[0] == ports.policy.drop_container and not who.sees_all:
-        raise Misuse(
-            "specBlob names a dropped file, which only a caller who may see every job can use",
-            status=403,
-            remedy="send the document itself, as `spec`",
-        )
+    reference, limit = request.envelope.spec_blob, ports.policy.limits.max_bytes
+    is_own = await _is_own(ports, candidate, reference)
     try:
-        data = await ports.drops.read_reference(reference, limit=ports.policy.limits.max_bytes)
+        data = await ports.drops.read_reference(reference, limit=limit) if is_own else None
     except Misuse as error:
         problem = refused("SW106", "/specBlob", str(error), error.remedy)
         return replace(request, problems=(*request.problems, problem))
@@ -69,9 +61,20 @@ async def with_document(ports: Ports, candidate: Candidate) -> Request:
 
 
 async def _is_own(ports: Ports, candidate: Candidate, reference: str) -> bool:
-    """False where a drop names a dropped file of another team, which nothing may show."""
+    """False where a drop names a dropped file of another team, which nothing may show.
+
+    Raises Misuse (403) for a caller who may not see every job.
+    """
     container, _, path = reference.partition("/")
-    if candidate.folder is None or container != ports.policy.drop_container:
+    if container != ports.policy.drop_container:
+        return True
+    if not candidate.who.sees_all:
+        raise Misuse(
+            "specBlob names a dropped file, which only a caller who may see every job can use",
+            status=403,
+            remedy="send the document itself, as `spec`",
+        )
+    if candidate.folder is None:
         return True
     teams = await current_teams(ports)
     return teams.of_drop(path) == teams.of_drop(f"{candidate.folder}/")

@@ -100,17 +100,17 @@ async def test_an_upload_address_creates_one_blob_once_and_nothing_else(stored: 
 
 
 @pytest.mark.parametrize(
-    "told",
+    "extra",
     [
         {"x-ms-access-tier": "Archive"},
         *({"x-ms-blob-content-encoding": one} for one in ("gzip", "deflate", "br")),
     ],
-    ids=lambda told: "".join(told.values()),
+    ids=lambda extra: "".join(extra.values()),
 )
-async def test_what_not_all_read_alike_is_not_readable(stored: Stored, told: dict[str, str]) -> None:
+async def test_what_not_all_read_alike_is_not_readable(stored: Stored, extra: dict[str, str]) -> None:
     """Its uploader chose the tier, or the encoding that storage says it has."""
     address = await stored.snapshots.upload_address(BLOB, _now() + timedelta(minutes=5))
-    async with stored.http.put(address, data=DATA, headers=ONCE | told) as answer:
+    async with stored.http.put(address, data=DATA, headers=ONCE | extra) as answer:
         assert answer.status == 201
 
     (one,) = await listed(stored.snapshots)
