@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Error, expect
 
 from tests.browser.reader import PATIENCE, Reader, hold
 
@@ -37,7 +39,8 @@ async def test_a_fix_is_not_offered_for_a_text_that_has_changed_since(reader: Re
     await expect(text.locator(".cm-line").first).to_have_text('          {"properties": {"nodeCuont": 2}}')
     await page.unroute_all()
     for route in held:
-        await route.continue_()
+        with suppress(Error):  # one that came in this moment goes on by itself
+            await route.continue_()
     await expect(fix).to_be_enabled(timeout=PATIENCE)
     await fix.click()
     await expect(text).to_contain_text('{"properties": {"nodeCount": 2}}')
