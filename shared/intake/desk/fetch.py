@@ -15,7 +15,7 @@ from shared.core.refusals import refused
 from shared.intake.candidate import Candidate
 from shared.intake.message import Request, straighten
 from shared.jobspec import Source, complete, read_through, scripts_wanted
-from shared.lifecycle.current_teams import current_teams
+from shared.lifecycle.current_teams import current_teams, readable_beside
 
 #: How many scripts of a job are read, and up to which size in bytes; they only cause warnings.
 _SCRIPTS = 10
@@ -74,10 +74,7 @@ async def _is_own(ports: Ports, candidate: Candidate, reference: str) -> bool:
             status=403,
             remedy="send the document itself, as `spec`",
         )
-    if candidate.folder is None:
-        return True
-    teams = await current_teams(ports)
-    return teams.of_drop(path) == teams.of_drop(f"{candidate.folder}/")
+    return candidate.folder is None or (await readable_beside(ports, candidate.folder))(path)
 
 
 async def with_scripts(ports: Ports, candidate: Candidate) -> Request:

@@ -25,11 +25,11 @@ from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.freeze import Freezer
 from shared.intake.drops.late import folder_that_lacks, note_frozen, say_late
 from shared.intake.drops.needed_files import folder_that_awaits
-from shared.intake.drops.needed_scripts import readable_beside
 from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
 from shared.intake.receipt_path import receipt_path
+from shared.lifecycle.current_teams import readable_beside
 
 log = logging.getLogger(__name__)
 #: How many runs of a folder are accepted at once: each holds the files of its folder.

@@ -14,12 +14,12 @@ from shared.intake.drops.contents import Whole, all_files, files_in, of_teams, t
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import plans
 from shared.intake.drops.freeze import Freezer
-from shared.intake.drops.needed_scripts import readable_beside
 from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.receipt_path import receipt_path
 from shared.jobspec import JsonObject
+from shared.lifecycle.current_teams import readable_beside
 
 log = logging.getLogger(__name__)
 

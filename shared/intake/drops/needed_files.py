@@ -8,8 +8,9 @@ from typing import NamedTuple
 from shared.core.errors import Misuse
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, Blob, Ports
-from shared.intake.drops.needed_scripts import exact, named_alike, readable_beside
+from shared.intake.drops.needed_scripts import exact, named_alike
 from shared.jobspec import Limits, Source, is_met_by, is_pattern, quote, read_envelope, read_through
+from shared.lifecycle.current_teams import readable_beside
 
 #: Seconds for which a process remembers what a version of a slipway.json needs.
 _REMEMBERED = 3600.0
@@ -125,10 +126,10 @@ async def _is_below(ports: Ports, folder: str, need: str) -> bool:
     """Whether a file in a folder below is one of those that are meant, and is part of the drop."""
     if "/" not in need:
         return False
-    parts = dict[str, bool]()
+    is_readable, parts = await readable_beside(ports, folder), dict[str, bool]()
 
     async def meets(blob: Blob) -> bool:
-        if blob.archived or not (await readable_beside(ports, folder))(blob.name):
+        if blob.archived or not is_readable(blob.name):
             return False
         return await _is_part(ports, folder, blob.name, parts)
 

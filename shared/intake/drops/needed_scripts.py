@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from shared.core.ports import Blob, Drops, Ports
 from shared.jobspec import character_flaw, complete, name_flaw, quote, scripts_possible, scripts_wanted
-from shared.lifecycle.current_teams import current_teams
+from shared.lifecycle.current_teams import current_teams, readable_beside
 
 
 class Scripts(NamedTuple):
@@ -50,17 +50,6 @@ async def scripts_of(ports: Ports, document: Any, folder: str, blobs: Sequence[B
     present = tuple(scripts[name] for name in sorted(scripts))
     of_others = tuple(name for name in needed if not is_readable(name))
     return Scripts(present, tuple(name for name in names if name not in scripts), of_others)
-
-
-async def readable_beside(ports: Ports, folder: str) -> Callable[[str], bool]:
-    """Whether the job of a folder may take files of another one along: if both are of one team.
-
-    A team reads the code of its jobs, so their archives are a way to read files. Costs a point read every few
-    seconds.
-    """
-    teams = await current_teams(ports)
-    own = teams.of_drop(folder)
-    return lambda other: teams.of_drop(other) == own
 
 
 async def usable_above(ports: Ports, folder: str) -> Callable[[str], bool]:
