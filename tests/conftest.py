@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import breadth, limits
+from tests import breadth, limits, memory
 
+_TEMPORARY = memory.Folder()
 _PLACE = Path(__file__).parent / "dialled"
 _LOG = Path(tempfile.mkstemp(prefix="dialled-", suffix=".log")[1])
 _STATE = tempfile.TemporaryDirectory(prefix="slipway-state-")
@@ -105,6 +106,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove temporary files."""
     _LOG.unlink(missing_ok=True)
     _STATE.cleanup()
+    _TEMPORARY.remove()
 
 
 @pytest.fixture(autouse=True)
