@@ -22,7 +22,7 @@ class Folder:
             self._path = tempfile.mkdtemp(prefix="slipway-tests-", dir=_MEMORY)
             Path(self._path).chmod(0o1777)  # as /tmp: some tests become another user
             os.environ["TMPDIR"] = tempfile.tempdir = self._path
-            # Folders of tests that failed stay, for somebody to look into them.
+            # Folders of tests that failed stay, to be looked into.
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
     def remove(self) -> None:

@@ -67,6 +67,10 @@ class Caller:
         """Whether they may see a job, or a job sweep: their own, one of their teams, or any."""
         return self.sees_all or job.source == self.source or job.team in self.teams
 
+    def acts_for(self, team: str) -> bool:
+        """Whether they may submit for a team, and so use its secrets."""
+        return ADMIN in self.roles or team in self.teams
+
     def needs(self, *roles: str) -> None:
         """Raise Misuse (403) unless they have one of these roles; an administrator has them all."""
         if not self.roles & {*roles, ADMIN}:

@@ -11,7 +11,7 @@ import hashlib
 from pathlib import PurePosixPath
 from typing import Any
 
-from shared.core.caller import ADMIN, Caller
+from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.job import Drop, Job
 from shared.core.messages import digest
@@ -87,7 +87,7 @@ def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
 
 def _check_secrets(job: Job, who: Caller) -> None:
     """Raise Misuse unless the job is the caller's, or they may submit for its team."""
-    if job.source == who.source or _acts_for(job, who):
+    if job.source == who.source or who.acts_for(job.team):
         return
     owner = f"the team {job.team}" if job.team else "another sender"
     raise Misuse(
@@ -96,11 +96,6 @@ def _check_secrets(job: Job, who: Caller) -> None:
         remedy="have its sender, a member of its team or an administrator run it again, "
         "or send its document with secrets of your own",
     )
-
-
-def _acts_for(job: Job, who: Caller) -> bool:
-    """Whether the caller may submit for the team of a job."""
-    return ADMIN in who.roles or job.team in who.teams
 
 
 async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
@@ -130,7 +125,7 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
 
 async def _team(ports: Ports, job: Job, who: Caller) -> str | None:
     """The team of the earlier job, if it still exists and the caller may act for it."""
-    return job.team if _acts_for(job, who) and job.team in (await current_teams(ports)).teams else None
+    return job.team if who.acts_for(job.team) and job.team in (await current_teams(ports)).teams else None
 
 
 def _envelope(seal: Seal, job: Job, team: str | None) -> Envelope:

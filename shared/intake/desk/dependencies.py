@@ -22,12 +22,11 @@ from shared.core.relations.dependency import Dependency, judge
 from shared.intake.candidate import Candidate
 from shared.intake.message import Request
 from shared.jobspec import Problem, Suggestions
+from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.lookup import visible
 
 #: How many jobs are searched for a name that the person may have meant.
 _NEWEST = 100
-#: The owner of a query for the jobs of all.
-_ANY = ""
 #: What to write in place of a sweep.
 _OF_A_SWEEP = "name jobs of it, or submit the job when io.slipway.sweep.ended.v1 comes"
 
@@ -53,10 +52,11 @@ async def with_dependencies(ports: Ports, candidate: Candidate) -> Request:
 
     Costs nothing for a request that names none. Raises Unavailable.
     """
-    request, who = candidate.request, candidate.who
+    request = candidate.request
     references = _references(request)
     if not references:
         return request
+    who = await _who(ports, candidate)
     results = await asyncio.gather(*(_find(ports, one, who) for one in references))
     dependencies: dict[str, Dependency] = {}
     problems = []
@@ -74,6 +74,18 @@ async def with_dependencies(ports: Ports, candidate: Candidate) -> Request:
         dependencies=tuple(dependencies.values()),
         problems=(*request.problems, *_located(request, problems)),
     )
+
+
+async def _who(ports: Ports, candidate: Candidate) -> Caller:
+    """Whose rights count. A drop, where there are teams, sees the jobs of its folder's team.
+
+    A caller who asks about a folder learns nothing of jobs that they may not see themselves.
+    """
+    who, team = candidate.who, candidate.request.share.team
+    if candidate.folder is None or candidate.rerun_of or not (await current_teams(ports)).teams:
+        return who
+    own = {team: False} if who.sees_all or team in who.teams else {}
+    return Caller(candidate.source, roles=frozenset(), teams=own)
 
 
 def _references(request: Request) -> list[_Reference]:
@@ -118,14 +130,21 @@ async def _find(ports: Ports, reference: _Reference, who: Caller) -> _Result:
 async def _find_name(ledger: Ledger, reference: _Reference, who: Caller) -> _Result:
     """The latest job of a name: the caller's own first, as for other names, then one of any that they see."""
     text, cut = reference.text, False
-    own = who.id or not who.sees_all  # a key without a name is every caller's
-    owners = [*([who.source] if own else []), *([_ANY] if who.sees_all else [])]
-    for owner in owners:
-        page = await ledger.find(Query(name=text, owner=owner), limit=1, after=None)
+    places = _places(who)
+    for place in places:
+        page = await ledger.find(replace(place, name=text), limit=1, after=None)
         if page.jobs:
             return _Result(page.jobs[0], None)
         cut = cut or page.cut
-    newest = await ledger.find(Query(owner=owners[-1]), limit=_NEWEST, after=None)
+    newest = await ledger.find(places[-1], limit=_NEWEST, after=None)
     hint = Suggestions().did_you_mean(text, dict.fromkeys(job.name for job in newest.jobs))
     where = " among the latest ones; name its id if it is older" if cut else ""
     return _Result(None, refused("SW112", reference.pointer, f'there is no job "{text}"{where}{hint}'))
+
+
+def _places(who: Caller) -> list[Query]:
+    """Where a caller's names are looked up, in this order."""
+    if not who.roles:  # a drop's
+        return [Query(seen_by=who)]
+    own = who.id or not who.sees_all  # a key without a name is every caller's
+    return [*([Query(owner=who.source)] if own else []), *([Query()] if who.sees_all else [])]

@@ -63,14 +63,14 @@ async def with_document(ports: Ports, candidate: Candidate) -> Request:
 async def _is_own(ports: Ports, candidate: Candidate, reference: str) -> bool:
     """False where a drop names a dropped file of another team, which nothing may show.
 
-    Raises Misuse (403) for a caller who may not see every job.
+    Raises Misuse (403) for a caller who may not submit for the team of its folder: it may hold secrets.
     """
     container, _, path = reference.partition("/")
     if container != ports.policy.drop_container:
         return True
-    if not candidate.who.sees_all:
+    if not candidate.who.acts_for((await current_teams(ports)).of_drop(path)):
         raise Misuse(
-            "specBlob names a dropped file, which only a caller who may see every job can use",
+            "specBlob names a dropped file: it takes a caller who may submit for the team of its folder",
             status=403,
             remedy="send the document itself, as `spec`",
         )

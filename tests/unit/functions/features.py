@@ -39,11 +39,9 @@ class Scene:
         self.team["quota"] = {**self.team.get("quota", {}), **limits}
 
     async def set_up(self) -> None:
-        """Store the team and the document, and let the jobs that it may name run and end."""
+        """Store the team and the document."""
         world = self.world
-        teams = Teams.model_validate({"default": "vision", "teams": {"vision": self.team}})
-        assert await world.ports.teams.put(teams, "") is not None
-        forget_teams(world.ports.memo)
+        await _share(world, self.team)
         world.drops.upload("specs/a.json", json.dumps(self.job).encode())
 
     @property
@@ -51,8 +49,17 @@ class Scene:
         return json.dumps(self.message).encode()
 
 
+async def _share(world: World, team: dict[str, Any]) -> None:
+    """Let all belong to one team."""
+    teams = Teams.model_validate({"default": "vision", "teams": {"vision": team}})
+    stored = await world.ports.teams.get()
+    assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
+    forget_teams(world.ports.memo)
+
+
 async def earlier_jobs(world: World) -> None:
-    """Two jobs that a message may wait for: `runs`, and `failed`."""
+    """Two jobs of the team that a message may wait for: `runs`, and `failed`."""
+    await _share(world, {})
     for name in ("failed", "runs"):
         await world.message({"spec": job_json(), "name": name}, name)
     world.engine.set_state(world.engine.started[0], JobState.FAILED)
