@@ -18,7 +18,8 @@ from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import ANSWERED, Candidate
 from shared.intake.drops.contents import all_files, files_in, of_teams, too_many, warning_of_cold
-from shared.intake.drops.freeze import SCOPE, FilesOfRun, files_of_folder, refusal_of, stored
+from shared.intake.drops.files_of_run import FilesOfRun, files_of_folder, refusal_of
+from shared.intake.drops.freeze import SCOPE, stored
 from shared.intake.drops.left_out import left_out
 from shared.jobspec import Problem
 from shared.lifecycle.current_teams import current_teams

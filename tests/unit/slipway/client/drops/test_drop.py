@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shared.intake.drops.freeze import MOST_BYTES, MOST_FILES
+from shared.intake.drops.files_of_run import MOST_BYTES, MOST_FILES
 from shared.settings import Settings
 from slipway.client.drops.folder import check, target_of, to_upload
 from slipway.client.drops.folder_drops import DropsToBe
