@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated
-
-from pydantic import Field
 
 from shared.jobspec.format.base import Model
 from shared.jobspec.problems.codes import problem
@@ -33,8 +30,6 @@ class RequestedCode(Model):
     folder: str | None = None
     #: Where nodes unpack it.
     at: str = "work"
-    #: How many files the archive has.
-    files: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
 
 
 def code_problems(root: Node, *, drop: bool) -> Iterator[Problem]:
