@@ -9,7 +9,7 @@ from pydantic import Field
 from shared.answers.base import Answer, Time
 from shared.answers.job import JobCode
 from shared.snapshots.grammar import Entry
-from shared.snapshots.listing import as_text, is_text
+from shared.snapshots.listing import as_text
 
 
 class SnapshotPlace(Answer):
@@ -31,17 +31,18 @@ class CodeEntry(Answer):
     link: str | None = None
     """What a link leads to."""
     escaped: bool | None = None
-    """Whether name or link is not UTF-8: a byte that is not is written as `\\xff`, a backslash twice."""
+    """Whether name or link has escapes: a byte that is not UTF-8 is written as `\\xff`, a backslash twice."""
 
     @classmethod
     def from_member(cls, entry: Entry) -> Self:
         """The member, with a name and a link that are text."""
+        name, link = as_text(entry.name), as_text(entry.link)
         return cls(
-            name=as_text(entry.name),
+            name=name,
             bytes=entry.size,
             executable=entry.executable or None,
-            link=as_text(entry.link) or None,
-            escaped=not (is_text(entry.name) and is_text(entry.link)) or None,
+            link=link or None,
+            escaped=(name, link) != (entry.name, entry.link) or None,
         )
 
 

@@ -128,8 +128,8 @@ class JobCode(Answer):
     sha256: str
     """The digest of its bytes, which every node checks before anything runs."""
     bytes: int
-    files: int
-    """As its sender counted them; 0 if it did not."""
+    files: int | None = None
+    """How many it has; only its list tells (`GET /api/jobs/{id}/code`) for an archive that a client sent."""
     at: str
     """Where nodes unpack it: `work`, the working directory, or a folder below the one of scripts."""
     origin: str

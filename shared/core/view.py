@@ -130,7 +130,8 @@ def _drop(job: Job) -> dict[str, Any] | None:
 
 def shown_code(code: Code | None) -> dict[str, Any] | None:
     """The code of a job or a job sweep, without the folder of its archive, which opens it."""
-    return None if code is None else code.model_dump(include={"sha256", "bytes", "files", "at", "origin"})
+    shown = {"sha256", "bytes", "files", "at", "origin"}
+    return None if code is None else code.model_dump(include=shown, exclude_none=True)
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

@@ -18,10 +18,19 @@ def is_askable(name: str) -> bool:
 
 
 def escaped(name: str) -> str:
-    """A name with its invisible characters written as escapes."""
-    return "".join(
-        letter if _is_visible(letter) else letter.encode("unicode_escape").decode() for letter in name
-    )
+    """A name as no other is shown: an invisible character is an escape, and a backslash is doubled."""
+    return "".join(letter if _is_visible(letter) and letter != "\\" else code_of(letter) for letter in name)
+
+
+def code_of(letter: str) -> str:
+    r"""The escape of a character.
+
+    `\xff` is a byte that is not UTF-8, which Python has as half of a surrogate pair; U+00FF is `\u00ff`.
+    """
+    code = ord(letter)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{code:04x}" if 0x7F < code < 0x100 else letter.encode("unicode_escape").decode()
 
 
 def _is_visible(letter: str) -> bool:

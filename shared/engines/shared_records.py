@@ -227,9 +227,8 @@ class _Unseen(Exception):
 
 
 def _file(entry: Entry) -> OutputFile:
-    name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")  # a job may have chosen any bytes
     modified = datetime.fromtimestamp(entry.modified, UTC)
     if entry.kind in ("pipe", "socket", "device") or not is_askable(entry.name):
-        return OutputFile(escaped(name), None, modified, left_out=True, kind=entry.kind)
+        return OutputFile(escaped(entry.name), None, modified, left_out=True, kind=entry.kind)
     size = entry.size if entry.kind == "file" else None
-    return OutputFile(name, size, modified, link=entry.kind == "link")
+    return OutputFile(entry.name, size, modified, link=entry.kind == "link")

@@ -15,14 +15,14 @@ from shared.core.refusals import KeyTaken, refused
 from shared.intake.accept import Accepted
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drops.drop import FolderResult, file_arrived, look_as_ordered
-from shared.intake.drops.folder import ignored, parent, unusable
+from shared.intake.drops.folder import parent, unusable
 from shared.intake.drops.renamed import folder_renamed
 from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
 from shared.intake.reading.event import REJECTION
 from shared.intake.reading.wakeups import BlobWritten, FolderRenamed
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
-from shared.jobspec import name_flaw
+from shared.jobspec import is_ignored, name_flaw
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
     if container != ports.policy.drop_container:
         log.info("ignored: %s is not the drop container", container[:63])
         return FolderResult()
-    if ignored(name):
+    if is_ignored(name):
         if unusable(name):
             log.warning("dropped file %r is left alone, because its name %s", name[:200], name_flaw(name))
         return FolderResult()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -10,7 +11,7 @@ from shared.core.errors import Misuse
 from shared.core.identity import blob_name
 from shared.core.job import Drop
 from shared.core.job_sweeps.record import sweep_id
-from shared.core.ports import Ports
+from shared.core.ports import Blob, Ports
 from shared.core.refusals import key_taken
 from shared.intake.accept import Accepted, job_to_join, record
 from shared.intake.candidate import Candidate
@@ -47,10 +48,11 @@ async def request_arrived(
         identity = sweep_id(candidate.place.key)
         if await ports.job_sweeps.get(identity) is not None:
             raise key_taken(f"the sweep {identity}")
-    draft = await _draft(ports, candidate)
+    looked = await with_folder(ports, candidate)
+    draft = await draft_of(ports, looked.candidate)
     if _freezes(draft) and (joined := await job_to_join(ports, draft.candidate)) is not None:
         return joined
-    return await record(ports, await _with_frozen_code(ports, draft))
+    return await record(ports, await _with_frozen_code(ports, draft, looked.files))
 
 
 async def sweep_requested(
@@ -70,18 +72,19 @@ async def sweep_requested(
     is_complete = is_sweep and not request.envelope.spec_blob
     if is_complete and (joined := await sweep_to_join(ports, candidate)) is not None:
         return joined
-    draft = await _draft(ports, candidate)
+    looked = await with_folder(ports, candidate)
+    draft = await draft_of(ports, looked.candidate)
     if is_sweep:
         if _freezes(draft) and (joined := await sweep_to_join(ports, draft.candidate)) is not None:
             return joined
-        return await record_sweep(ports, await _with_frozen_code(ports, draft))
+        return await record_sweep(ports, await _with_frozen_code(ports, draft, looked.files))
     if not has_errors(draft.candidate.request.problems):
         raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
     return AcceptedSweep(None, await record(ports, draft))
 
 
 async def _draft(ports: Ports, candidate: Candidate) -> Draft:
-    return await draft_of(ports, await with_folder(ports, candidate))
+    return await draft_of(ports, (await with_folder(ports, candidate)).candidate)
 
 
 def _freezes(draft: Draft) -> bool:
@@ -90,10 +93,10 @@ def _freezes(draft: Draft) -> bool:
     return draft.prepared.valid and code is not None and code.origin == "folder"
 
 
-async def _with_frozen_code(ports: Ports, draft: Draft) -> Draft:
+async def _with_frozen_code(ports: Ports, draft: Draft, files: Mapping[str, Blob]) -> Draft:
     if not _freezes(draft):
         return draft
-    return replace(draft, candidate=await freeze_folder(ports, draft.candidate))
+    return replace(draft, candidate=await freeze_folder(ports, draft.candidate, files))
 
 
 def _candidate(request: Request, *, door: str, source: str, key: str, name: str, who: Caller) -> Candidate:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from shared.jobspec.receivers import TERMINAL_EVENTS, RequestedReceiver, are_sound
     from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
     from shared.jobspec.secrets.embedded import SEALED
-    from shared.jobspec.text.file_names import character_flaw, level_flaw, name_flaw
+    from shared.jobspec.text.file_names import character_flaw, is_ignored, is_left_over, level_flaw, name_flaw
     from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
 
 #: Module → the names of other rooms in it; for type checkers they are imported above.
@@ -89,7 +89,7 @@ _NAMES = {
     "reader.source": "Source",
     "receivers": "TERMINAL_EVENTS RequestedReceiver are_sound",
     "resources": "RESOURCES SHARE mebibytes read_resources",
-    "text.file_names": "character_flaw level_flaw name_flaw",
+    "text.file_names": "character_flaw is_ignored is_left_over level_flaw name_flaw",
     "text.tree": "JsonObject Node quote step walk",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -143,6 +143,8 @@ __all__ = [
     "is_bare_job",
     "is_digest",
     "is_idempotency_key",
+    "is_ignored",
+    "is_left_over",
     "is_met_by",
     "is_pattern",
     "iso_duration",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated
-
-from pydantic import Field
 
 from shared.jobspec.format.base import Model
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.file_names import is_ignored
 from shared.jobspec.text.tree import Node, quote
 
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -32,8 +30,6 @@ class RequestedCode(Model):
     folder: str | None = None
     #: Where nodes unpack it.
     at: str = "work"
-    #: How many files the archive has.
-    files: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
 
 
 def code_problems(root: Node, *, drop: bool) -> Iterator[Problem]:
@@ -61,9 +57,7 @@ def code_problems(root: Node, *, drop: bool) -> Iterator[Problem]:
 
 def is_folder(text: str) -> bool:
     """Whether a text is the path of a folder in a container."""
-    levels = text.split("/")
-    is_path = len(text) <= _LONGEST and bool(_FOLDER.fullmatch(text))
-    return is_path and not any(level.startswith(".") or level == "__pycache__" for level in levels)
+    return len(text) <= _LONGEST and bool(_FOLDER.fullmatch(text)) and not is_ignored(text)
 
 
 def is_digest(text: str) -> bool:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.file_names import name_flaw
+from shared.jobspec.text.file_names import is_ignored, is_left_over, name_flaw
 from shared.jobspec.text.tree import Node, quote
 
 MAX_NEEDS = 20
@@ -39,7 +39,7 @@ def _flaw(need: str) -> str:
         return f"is not a path of 1 to {_LONGEST} characters"
     if flaw := name_flaw(need):
         return flaw
-    if any(map(_is_left_out, need.split("/"))):
+    if is_left_over(need):
         return "names a hidden file, or one of Python's own, which are not part of a drop"
     if need in _REQUEST:
         return "is the request itself, which is always there and is not part of what runs"
@@ -59,10 +59,6 @@ def is_met_by(need: str, name: str) -> bool:
     Level by level, as a shell does it: no `*` stands for a slash, or for the dot of a hidden file.
     """
     levels, patterns = name.split("/"), need.split("/")
-    if len(levels) != len(patterns) or any(map(_is_left_out, levels)) or name in _REQUEST:
+    if len(levels) != len(patterns) or is_ignored(name) or name in _REQUEST:
         return False
     return name == need or all(map(fnmatchcase, levels, patterns))
-
-
-def _is_left_out(level: str) -> bool:
-    return level.startswith(".") or level == "__pycache__"

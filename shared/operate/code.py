@@ -44,14 +44,18 @@ async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, file: str
             status=404,
             remedy="its receipt names the scripts that it mounts",
         )
-    listed, text = await _read(ports.snapshots, job_id, code, file)
+    read = await _read(ports.snapshots, job_id, code, file)
     until = ports.clock() + _READABLE
     address = await ports.snapshots.read_address(code.blob, until)
-    return ListedCode(code, listed, SignedPlace(address, until), text)
+    if read.files is not None:
+        code = code.model_copy(update={"files": read.files})
+    return ListedCode(code, read.listing, SignedPlace(address, until), read.text)
 
 
 class _Read(NamedTuple):
     listing: Listing
+    #: of the whole archive
+    files: int | None = None
     text: str | None = None
 
 
@@ -88,10 +92,11 @@ def _shown(archive: BinaryIO, name: str) -> _Read:
     """The members of an archive, or one file with its text. Raises Unreadable, and Misuse if it has none."""
     every = listing(archive)
     if not name:
-        return _Read(every)
+        return _Read(every, every.files)
     one = next((entry for entry in every.entries if as_text(entry.name) == name and not entry.link), None)
     if one is None:
         raise Misuse("the code does not have this file", status=404, remedy="name one that it lists")
     archive.seek(0)
     data = content(archive, one.name)
-    return _Read(Listing((one,), more=False), None if data is None else data.decode("utf-8", "replace"))
+    text = None if data is None else data.decode("utf-8", "replace")
+    return _Read(Listing((one,), more=False), every.files, text)

@@ -25,6 +25,11 @@ class Listing(NamedTuple):
     entries: tuple[Entry, ...]
     more: bool
 
+    @property
+    def files(self) -> int | None:
+        """How many files and links the archive has; None where others follow."""
+        return None if self.more else sum(not entry.name.endswith("/") for entry in self.entries)
+
 
 def listing(archive: BinaryIO, limit: int = SHOWN, entries: int = ENTRIES) -> Listing:
     """The members of an archive. Raises Unreadable."""
@@ -57,9 +62,7 @@ def is_text(name: str) -> bool:
 
 
 def as_text(name: str) -> str:
-    """The name as text: of one that is not UTF-8, other bytes are `\\xff`, and a backslash is doubled."""
-    if is_text(name):
-        return name
+    """The name as text, as no other is: a byte that is not UTF-8 is `\\xff`, and a backslash is doubled."""
     return name.replace("\\", "\\\\").encode("utf-8", OTHERS).decode("utf-8", "backslashreplace")
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 class JobCode(TypedDict):
     sha256: str
     bytes: int
-    files: int
+    files: NotRequired[int]
     at: str
     origin: str
 

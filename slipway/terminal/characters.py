@@ -4,6 +4,8 @@ import os
 import re
 from typing import TextIO
 
+from shared.core.visible import code_of
+
 RESET = "\x1b[0m"
 #: Control sequences of terminals (ECMA-48); those that end with m set colours.
 _SEQUENCE = re.compile(r"(\x1b\[[0-?]*[ -/]*[@-~])")
@@ -40,7 +42,7 @@ def printable(name: str) -> str:
     """A name from outside: nothing in it moves the cursor, and nothing is left out."""
     if name.isprintable():
         return name
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    return "".join(c if c.isprintable() else code_of(c) for c in name)
 
 
 def _is_colour(sequence: str) -> bool:

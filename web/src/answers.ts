@@ -5,8 +5,8 @@ export type JobCode = {
   /** The digest of its bytes, which every node checks before anything runs. */
   sha256: string;
   bytes: number;
-  /** As its sender counted them; 0 if it did not. */
-  files: number;
+  /** How many it has; only its list tells (`GET /api/jobs/{id}/code`) for an archive that a client sent. */
+  files?: number;
   /** Where nodes unpack it: `work`, the working directory, or a folder below the one of scripts. */
   at: string;
   /** `upload`, `drop` or `folder`. */
@@ -29,7 +29,7 @@ export type CodeEntry = {
   executable?: boolean;
   /** What a link leads to. */
   link?: string;
-  /** Whether name or link is not UTF-8: a byte that is not is written as `\xff`, a backslash twice. */
+  /** Whether name or link has escapes: a byte that is not UTF-8 is written as `\xff`, a backslash twice. */
   escaped?: boolean;
 };
 

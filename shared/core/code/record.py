@@ -22,7 +22,8 @@ class Code(FrozenModel):
     #: 64 lower-case hexadecimal digits
     sha256: str
     bytes: int
-    files: int = 0
+    #: None for one that a client sent: it is counted when it is listed
+    files: int | None = None
     #: where a node unpacks it: `work`, or `scripts/<folder>` below the mount root
     at: str = WORK
     origin: Origin = "upload"

@@ -44,7 +44,7 @@ async def with_code(ports: Ports, candidate: Candidate) -> Request:
     if named.sha256 is None:  # a folder, which its door has looked up
         return request
     scope, most = scope_of(candidate.who), ports.policy.code_mib
-    code = Code(scope=scope, sha256=named.sha256, bytes=0, files=named.files, at=named.at)
+    code = Code(scope=scope, sha256=named.sha256, bytes=0, at=named.at)
     stored = await ports.snapshots.find(code.blob)
     size = stored.size if stored is not None and stored.is_readable else 0
     request = replace(request, code=code.model_copy(update={"bytes": size}))

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from shared.core.each import each
 from shared.core.ports import IN_ARCHIVE, Blob, BlobPage, Drops, Ports
 from shared.core.refusals import refused
-from shared.intake.drops.folder import JOB_FILE, PAGES_BELOW, ignored, parent
+from shared.intake.drops.folder import JOB_FILE, PAGES_BELOW, parent
 from shared.intake.drops.left_out import Others
 from shared.intake.drops.plan import Plans
-from shared.jobspec import Problem, quote
+from shared.jobspec import Problem, is_ignored, quote
 
 _DIGITS = 64
 #: Earlier than any file.
@@ -59,8 +59,8 @@ async def files_in(ports: Ports, folder: str) -> Files | None:
     files, folders, others, after, more = list[Blob](), list[str](), list[str](), "", True
     while more:
         page = await ports.drops.page(folder, deep=False, after=after)
-        files += [blob for blob in page.blobs if not ignored(blob.name)]
-        folders += [one for one in page.folders if not ignored(f"{one}x")]
+        files += [blob for blob in page.blobs if not is_ignored(blob.name)]
+        folders += [one for one in page.folders if not is_ignored(f"{one}x")]
         if len(others) <= ports.policy.max_files:
             others += _ignored(page)
         if len(files) > ports.policy.max_files:
@@ -71,8 +71,8 @@ async def files_in(ports: Ports, folder: str) -> Files | None:
 
 def _ignored(page: BlobPage) -> list[str]:
     """The files and folders of a page that belong to no drop."""
-    folders = [one for one in page.folders if ignored(f"{one}x")]
-    return [*folders, *(blob.name for blob in page.blobs if ignored(blob.name))]
+    folders = [one for one in page.folders if is_ignored(f"{one}x")]
+    return [*folders, *(blob.name for blob in page.blobs if is_ignored(blob.name))]
 
 
 def too_many(ports: Ports) -> str:
@@ -159,8 +159,8 @@ async def all_files(drops: Drops, folder: str, files: Files) -> Whole:
         page = await drops.page(folder, after=after)
         blobs = [blob for blob in page.blobs if "/" in blob.name[len(folder) :]]
         own += [parent(blob.name) for blob in blobs if _begins_a_drop(blob)]
-        below += [blob for blob in blobs if not ignored(blob.name)]
-        others += [blob.name for blob in blobs if ignored(blob.name)]
+        below += [blob for blob in blobs if not is_ignored(blob.name)]
+        others += [blob.name for blob in blobs if is_ignored(blob.name)]
         if not (after := page.next):
             break
     by_folder = await _by_folder(drops, folder) if after else None
@@ -174,7 +174,7 @@ async def all_files(drops: Drops, folder: str, files: Files) -> Whole:
 
 
 def _begins_a_drop(blob: Blob) -> bool:
-    return blob.name.endswith(f"/{JOB_FILE}") and not ignored(blob.name)
+    return blob.name.endswith(f"/{JOB_FILE}") and not is_ignored(blob.name)
 
 
 async def _by_folder(drops: Drops, top: str) -> Whole | None:
@@ -188,9 +188,9 @@ async def _by_folder(drops: Drops, top: str) -> Whole | None:
                 return None
             page = await drops.page(at, deep=False, after=after)
             if at != top:
-                below += [blob for blob in page.blobs if not ignored(blob.name)]
+                below += [blob for blob in page.blobs if not is_ignored(blob.name)]
                 others += _ignored(page) if len(others) < _MOST_BELOW else ()
-            inner = [one for one in page.folders if not ignored(f"{one}x")]
+            inner = [one for one in page.folders if not is_ignored(f"{one}x")]
             jobs = await each(inner, lambda one: drops.find(f"{one}{JOB_FILE}"))
             for one, job in zip(inner, jobs, strict=True):
                 (folders if job is None else own).append(one)

@@ -12,12 +12,12 @@ from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Drops, Ports
 from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
-from shared.intake.drops.left_out import is_left_over, some_of
+from shared.intake.drops.left_out import some_of
 from shared.intake.drops.needed_files import what_it_needs
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of, usable_above
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
 from shared.intake.message import Request, read_request
-from shared.jobspec import Envelope, Problem, name_flaw, script_pattern
+from shared.jobspec import Envelope, Problem, is_ignored, is_left_over, name_flaw, script_pattern
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "slipway.json"
@@ -85,19 +85,9 @@ def waiting_path(folder: str) -> str:
     return f"{folder}|waiting"
 
 
-def ignored(name: str) -> bool:
-    """Whether a blob belongs to no drop."""
-    return _is_left_over(name) or bool(name_flaw(name))
-
-
 def unusable(name: str) -> bool:
     """Whether a blob was meant as a drop, and has a name that Slipway refuses: `name_flaw` says why."""
-    return bool(name_flaw(name)) and not _is_left_over(name)
-
-
-def _is_left_over(name: str) -> bool:
-    """Whether this is a leftover of Python or an editor, or a hidden file."""
-    return any(map(is_left_over, name.split("/")))
+    return bool(name_flaw(name)) and not is_left_over(name)
 
 
 def parent(name: str) -> str:
@@ -137,7 +127,7 @@ async def _is_used(drops: Drops, folder: str, pattern: str) -> bool:
         page = await drops.page(folder, after=after)
         below = [blob.name for blob in page.blobs if "/" in blob.name[len(folder) :]]
         scripts = (name for name in below if fnmatch.fnmatchcase(PurePosixPath(name).name, pattern))
-        if not all(map(ignored, scripts)):
+        if not all(map(is_ignored, scripts)):
             return True
         if not (after := page.next):
             return False

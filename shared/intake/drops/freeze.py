@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
 
 from shared.core.code.record import Code
 from shared.core.each import each
@@ -20,60 +19,21 @@ from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import Candidate
 from shared.intake.drops.contents import EVER, Whole, contents_of
-from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.intake.drops.files_of_run import MOST_BYTES, files_of, flaw_in
 from shared.intake.drops.left_out import left_out
 from shared.intake.drops.needed_scripts import names_in
 from shared.intake.drops.plan import Plan
-from shared.jobspec import DROP_MOUNT, JsonObject, Problem, has_errors, level_flaw, mounts_drops, quote
+from shared.jobspec import (
+    DROP_MOUNT,
+    JsonObject,
+    Problem,
+    has_errors,
+    mounts_drops,
+)
 from shared.snapshots.pack import order, packed_whole
 
-#: The most files of a drop, each of which costs a request, and their bytes.
-MOST_FILES, MOST_BYTES = 500, 64 << 20
-#: Bytes of a path below the mount root: a node's 4,096, less those of the root.
-_LONGEST_PATH = 4_000
 #: The folder of these archives, which no caller can name.
 SCOPE = "drops"
-#: How many files a refusal names.
-_NAMED = 3
-_REQUEST = (JOB_FILE, ENVELOPE_FILE)
-
-
-class FilesOfRun(NamedTuple):
-    """The files that a drop brings, by their names in the archive, and where it is unpacked."""
-
-    at: str
-    files: Mapping[str, Blob]
-    #: the names of files that have that of a folder: storage has both, and a disk does not
-    beside: tuple[str, ...] = ()
-
-
-def _files_of(plan: Plan, files: Whole) -> FilesOfRun:
-    """What a run brings: its folder, and at their paths the scripts that it names elsewhere."""
-    elsewhere = [blob for blob in plan.scripts if not blob.name.startswith(plan.folder)]
-    if elsewhere or not plan.folder:
-        return files_of_folder(plan.folder, [*files.blobs, *elsewhere], DROP_MOUNT, "")
-    return files_of_folder(plan.folder, files.blobs, f"{DROP_MOUNT}/{plan.folder.rstrip('/')}", plan.folder)
-
-
-def files_of_folder(folder: str, files: Sequence[Blob], at: str, top: str) -> FilesOfRun:
-    """The files of a folder and others, without its request; their names in the archive are below `top`."""
-    request = {f"{folder}{name}" for name in _REQUEST}
-    blobs = {blob.name: blob for blob in files if not blob.archived and blob.name not in request}
-    folders = {above for name in blobs for above in _folders_above(name)}
-    beside = tuple(name.removeprefix(folder) for name in blobs if name in folders)
-    named = {name[len(top) :]: blob for name, blob in blobs.items() if name not in folders}
-    return FilesOfRun(at, named, beside)
-
-
-def _folders_above(name: str) -> list[str]:
-    levels = name.split("/")
-    return ["/".join(levels[:end]) for end in range(1, len(levels))]
-
-
-def flaw_of(plan: Plan, files: Whole) -> Problem | None:
-    """Why the files of a run cannot be frozen, if they cannot: they are too many, or have too long a path."""
-    place, own, _ = _files_of(plan, files)
-    return refusal_of(place, own, cut=files.cut)
 
 
 class Freezer:
@@ -96,8 +56,10 @@ class Freezer:
         """The candidate with what its code would be, without a digest. Reads and writes nothing."""
         if is_live(self._ports, candidate.request.document):
             return candidate
-        place, files, beside = _files_of(plan, self._files)
-        if refusal := refusal_of(place, files, cut=self._files.cut):
+        own = files_of(plan, self._files)
+        place, files, beside = own
+        needs = candidate.request.envelope.needs
+        if refusal := flaw_in(plan, own, needs, cut=self._files.cut):
             return self._refused(candidate, refusal)
         size = sum(blob.size for blob in files.values())
         code = Code(scope=SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="drop")
@@ -121,7 +83,7 @@ class Freezer:
         code = candidate.request.code
         if code is None or has_errors(candidate.request.problems):
             return candidate
-        files = _files_of(plan, self._files).files
+        files = files_of(plan, self._files).files
         names = tuple(sorted(files, key=order))
         if names not in self._codes:
             self._codes[names] = asyncio.create_task(stored(self._ports, code, files, contents))
@@ -165,15 +127,6 @@ async def stored(
     return code
 
 
-def refusal_of(place: str, files: Mapping[str, Blob], *, cut: bool) -> Problem | None:
-    """The problem of files that are too large for an archive, or cannot be unpacked at a place."""
-    if excess := _excess(files, cut=cut):
-        return refused("SW117", "", excess, _WAYS_OUT)
-    if flaw := next(filter(None, (_path_flaw(f"{place}/{name}") for name in files)), ""):
-        return refused("SW117", "", flaw, "give it a shorter name")
-    return None
-
-
 def foreseen_alone(ports: Ports, candidate: Candidate) -> Candidate:
     """The candidate of a document that is about to be dropped, with the place of its code. Pure.
 
@@ -191,46 +144,6 @@ def foreseen_alone(ports: Ports, candidate: Candidate) -> Candidate:
 def is_live(ports: Ports, document: JsonObject | None) -> bool:
     """Whether there is nothing to freeze: no job, or one that mounts what it runs itself."""
     return document is None or mounts_drops(document, ports.policy.completion)
-
-
-#: What to do about a folder that is too large for a drop.
-_WAYS_OUT = (
-    "send the folder by `slipway run`, put data into a container that jobs mount (`slipway data put`), "
-    "or, where jobs have no teams, mount the container of drops in the job file"
-)
-
-
-_LIMIT = f"{MOST_FILES} with {MOST_BYTES >> 20}.0 MiB"
-
-
-def _excess(files: Mapping[str, Blob], *, cut: bool) -> str:
-    """What is said of a folder that is too large for a drop; "" for any other.
-
-    `cut`: not all of its files were listed, so that an archive would lack some.
-    """
-    size = sum(blob.size for blob in files.values())
-    if len(files) <= MOST_FILES and size <= MOST_BYTES:
-        return (
-            f"the folder has more files, or folders below it, than a drop may have ({_LIMIT})" if cut else ""
-        )
-    largest = sorted(files.items(), key=lambda one: -one[1].size)[:_NAMED]
-    named = ", ".join(f"{quote(name, 100)} ({_mebibytes(blob.size)})" for name, blob in largest)
-    return (
-        f"the folder has {len(files):,} files with {_mebibytes(size)}, and a drop may have {_LIMIT}; "
-        f"the largest are {named}"
-    )
-
-
-def _path_flaw(path: str) -> str:
-    """What is said of a file that no node can unpack at this path below its mount root; "" of any other."""
-    flaw, length = level_flaw(path), len(path.encode())
-    if not flaw and length > _LONGEST_PATH:
-        flaw = f"has a path of {length:,} bytes on the nodes, which take {_LONGEST_PATH:,}"
-    return f"the file {quote(path, 200)} {flaw}" if flaw else ""
-
-
-def _mebibytes(size: int) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
 
 
 def _with_code(candidate: Candidate, code: Code) -> Candidate:

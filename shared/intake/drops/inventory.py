@@ -16,10 +16,11 @@ from shared.core.pacing.wait_kinds import WaitKind
 from shared.core.ports import Blob, Ports
 from shared.intake.drops.contents import Contents, walk
 from shared.intake.drops.drop import look_at_folder, no_longer_waiting
-from shared.intake.drops.folder import JOB_FILE, ignored, parent, unusable, waiting_path
+from shared.intake.drops.folder import JOB_FILE, parent, unusable, waiting_path
 from shared.intake.drops.late import late_in
 from shared.intake.drops.unusable import path_of, say_unusable
 from shared.intake.receipt_path import receipt_path
+from shared.jobspec import is_ignored
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +102,7 @@ async def unseen(ports: Ports) -> Unseen:
     async for blob in walk(ports.drops, ""):
         if blob.name in etags:
             etags[blob.name] = blob.etag
-        if not ignored(blob.name):
+        if not is_ignored(blob.name):
             folders[parent(blob.name)].add(blob)
             if blob.name == f"{parent(blob.name)}{JOB_FILE}":
                 jobs.add(parent(blob.name))

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from shared.jobspec import quote
+from shared.jobspec import is_left_over, quote
 
 #: How many names a sentence has, how many others it counts, and the characters of a name.
 _NAMED, _COUNTED, _LENGTH = 3, 99, 40
-#: Parts of a path that no hidden file has as its name.
-_CLIMBS = (".", "..")
-
-
-def is_left_over(level: str) -> bool:
-    """Whether a level of a name is that of a hidden file, or of a leftover of Python or an editor."""
-    return level == "__pycache__" or (level.startswith(".") and level not in _CLIMBS)
 
 
 class Others(NamedTuple):

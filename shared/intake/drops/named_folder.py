@@ -5,19 +5,21 @@ It is looked at where the request is judged, and frozen as a drop is before the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.code.record import Code
 from shared.core.errors import Misuse
-from shared.core.ports import Ports
+from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.core.relations.contents import LEFT_OUT
 from shared.intake.candidate import ANSWERED, Candidate
 from shared.intake.drops.contents import all_files, files_in, of_teams, too_many, warning_of_cold
-from shared.intake.drops.freeze import SCOPE, FilesOfRun, files_of_folder, refusal_of, stored
+from shared.intake.drops.files_of_run import FilesOfRun, files_of_folder, refusal_of
+from shared.intake.drops.freeze import SCOPE, stored
 from shared.intake.drops.left_out import left_out
 from shared.jobspec import Problem
 from shared.lifecycle.current_teams import current_teams
@@ -30,7 +32,14 @@ class _Listed(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-async def with_folder(ports: Ports, candidate: Candidate) -> Candidate:
+class Looked(NamedTuple):
+    """A candidate, and the files that its code names, as they were listed, by their names in the archive."""
+
+    candidate: Candidate
+    files: Mapping[str, Blob] = MappingProxyType({})
+
+
+async def with_folder(ports: Ports, candidate: Candidate) -> Looked:
     """The candidate with what its code would be, without a digest, or problems. Costs a list or more.
 
     Raises Misuse (403) if the caller may not read the folder.
@@ -38,36 +47,33 @@ async def with_folder(ports: Ports, candidate: Candidate) -> Candidate:
     request = candidate.request
     named = request.envelope.code
     if named is None or named.folder is None or candidate.drop is not None:
-        return candidate
+        return Looked(candidate)
     at, place = f"{request.envelope_at}/code", named.at
     if candidate.door not in ANSWERED:
         text = "a message of the queue cannot name a folder: its sender is not known"
-        return _plus(candidate, refused("SW116", at, text, "send it to POST /api/jobs"))
+        return Looked(_plus(candidate, refused("SW116", at, text, "send it to POST /api/jobs")))
     readable = await _readable_to(ports, candidate.who)
     if (folder := _folder(ports, readable, named.folder)) is None:
         text = f"code can only be a folder of the container {ports.policy.drop_container}"
-        return _plus(candidate, refused("SW116", at, text, "name one of its folders"))
+        return Looked(_plus(candidate, refused("SW116", at, text, "name one of its folders")))
     listed = await _listed(ports, readable, folder, place)
-    problems = (replace(one, pointer=at) for one in listed.problems)
-    size = sum(blob.size for blob in listed.files.files.values())
-    code = Code(scope=SCOPE, sha256="", bytes=size, files=len(listed.files.files), at=place, origin="folder")
-    return _plus(replace(candidate, request=replace(request, code=code)), *problems)
+    files, problems = listed.files.files, (replace(one, pointer=at) for one in listed.problems)
+    size = sum(blob.size for blob in files.values())
+    code = Code(scope=SCOPE, sha256="", bytes=size, files=len(files), at=place, origin="folder")
+    return Looked(_plus(replace(candidate, request=replace(request, code=code)), *problems), files)
 
 
-async def freeze_folder(ports: Ports, candidate: Candidate) -> Candidate:
+async def freeze_folder(ports: Ports, candidate: Candidate, files: Mapping[str, Blob]) -> Candidate:
     """The candidate with the archive of the folder that its code names, which is stored then.
 
-    Raises Misuse (409) if a file changes meanwhile, and Unavailable.
+    `files`: as they were listed when it was judged. Raises Misuse (409) if one of them changed since, and
+    Unavailable.
     """
     named, code = candidate.request.envelope.code, candidate.request.code
     if named is None or named.folder is None or code is None:
         return candidate
     async with ports.joint.few:
-        readable = await _readable_to(ports, candidate.who)
-        folder = _folder(ports, readable, named.folder)
-        listed = await _listed(ports, readable, folder or "", named.at)
-        is_refused = any(one.severity == "error" for one in listed.problems)
-        frozen = None if is_refused else await stored(ports, code, listed.files.files)
+        frozen = await stored(ports, code, files)
     if frozen is None:
         text = f"the folder {named.folder[:200]} changes at this moment"
         raise Misuse(text, status=409, remedy="send the same request again once it does not")

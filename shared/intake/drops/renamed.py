@@ -8,8 +8,9 @@ from shared.core.each import each
 from shared.core.messages import QUEUE, look_message
 from shared.core.ports import Ports
 from shared.intake.drops.contents import walk
-from shared.intake.drops.folder import ignored, parent
+from shared.intake.drops.folder import parent
 from shared.intake.reading.wakeups import FolderRenamed
+from shared.jobspec import is_ignored
 
 
 async def folder_renamed(ports: Ports, folder: FolderRenamed) -> None:
@@ -21,7 +22,7 @@ async def folder_renamed(ports: Ports, folder: FolderRenamed) -> None:
         return
     newest: dict[str, datetime] = {}
     async for blob in walk(ports.drops, f"{folder.name}/"):
-        if not ignored(blob.name):
+        if not is_ignored(blob.name):
             place = parent(blob.name)
             newest[place] = max(blob.modified, newest.get(place, blob.modified))
 

@@ -1,7 +1,8 @@
-"""Options of blobfuse with which the deployment's key opens the container that the mount names, and no other.
+"""Options of blobfuse with which a mount opens the container that it names, and no other.
 
 blobfuse takes the container, the account, a file with its settings and its folders from options, too; the
-last one counts. So with a key that is not the author's own, only options that do nothing of that are passed.
+last one counts. So no mount has an option that names another container, account or file, and with a key that
+is not the author's own, only options that do nothing of that are passed.
 """
 
 from __future__ import annotations
@@ -31,8 +32,18 @@ _HARMLESS = frozenset(
         "--use-attr-cache",
     )
 )
+#: Those that name another container or account than the mount, or its credentials, or a file with all of it.
+_ELSEWHERE = re.compile(
+    r"--?(?:account-key|account-name|config-file|container-name|sas-token|secure-config)(?![\w-])", re.ASCII
+)
 #: Options of FUSE, after -o.
 _FUSE = re.compile(r"(?:[a-z_]+(?:=[A-Za-z0-9_.]+)?)(?:,[a-z_]+(?:=[A-Za-z0-9_.]+)?)*", re.ASCII)
+
+
+def leading_elsewhere(text: str) -> str:
+    """The first option that names something else than the mount, without its value; "" if there is none."""
+    match = _ELSEWHERE.search(text)
+    return match[0] if match else ""
 
 
 def steering(text: str) -> str:

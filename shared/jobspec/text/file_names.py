@@ -45,6 +45,17 @@ def name_flaw(name: str) -> str:
     return f'has "{level}" as a level, which clients resolve before they ask' if level else ""
 
 
+def is_left_over(name: str) -> bool:
+    """Whether a level of a name is that of a hidden file, or of a leftover of Python or an editor."""
+    levels = name.split("/")
+    return any(one == "__pycache__" or (one.startswith(".") and one not in _CLIMBS) for one in levels)
+
+
+def is_ignored(name: str) -> bool:
+    """Whether a blob of this name belongs to no drop."""
+    return is_left_over(name) or bool(name_flaw(name))
+
+
 def level_flaw(path: str) -> str:
     """What a level of a path has that no file system of a node takes; "" if nothing."""
     longest = max(len(level.encode("utf-8", "replace")) for level in path.split("/"))

@@ -6,9 +6,8 @@ from pathlib import Path
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.block import stage_block
 from shared.core.errors import Unavailable
-from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
-from shared.intake.drops.left_out import is_left_over
-from shared.jobspec import Source, has_errors, name_flaw, report
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.jobspec import Source, has_errors, is_ignored, is_left_over, name_flaw, report
 from shared.settings import Settings
 from slipway.client.drops.folder_drops import DropsToBe
 from slipway.client.drops.outlook import Outlook, outlook
@@ -72,7 +71,7 @@ def target_of(folder: Path, to: str) -> str:
     """The folder of the container that the files go to. Raises Failure for a folder that Slipway ignores."""
     target = to.strip("/") if to else folder.resolve().name  # of "." too
     flaw = name_flaw(target) or ("has an empty level" if "" in target.split("/") else "")
-    if flaw := flaw or ("has a hidden level" if ignored(target) else ""):
+    if flaw := flaw or ("has a hidden level" if is_ignored(target) else ""):
         remedy = "name another one, e.g. --to team/digits"
         raise Failure(f"{printable(to or target)} is not a folder to drop into: it {flaw}; {remedy}")
     return target
@@ -98,12 +97,12 @@ def to_upload(folder: Path) -> Sequence[Path]:
                 f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
             )
     for name in linked_folders(folder):
-        if not ignore.fits(name) and not _is_hidden(name):
+        if not ignore.fits(name) and not is_left_over(name):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
     names = [name for name in _files_in(folder) if not ignore.fits(name)]
     secrets = [name for name in names if rules.is_secret(name)]
-    _say_secrets([name for name in secrets if not _is_hidden(name.rpartition("/")[0])])
-    names = [name for name in names if not _is_hidden(name) and name not in {*secrets}]
+    _say_secrets([name for name in secrets if not is_left_over(name.rpartition("/")[0])])
+    names = [name for name in names if not is_left_over(name) and name not in {*secrets}]
     names = without_refused_links(folder, names, ignore, rules)
     for name in LAST:
         if (folder / name).is_file() and name not in names:
@@ -130,7 +129,7 @@ def _files_in(folder: Path) -> list[str]:
 def _say_secrets(names: Sequence[str]) -> None:
     """Say which files of a folder are not uploaded because they may be secrets, and the other ways."""
     if names:
-        way_back = next((f"; {taken_back(name)}" for name in names if not _is_hidden(name)), "")
+        way_back = next((f"; {taken_back(name)}" for name in names if not is_left_over(name)), "")
         say(f"left out: {some(names)} (give secrets by slipway run --secret, or from a Key Vault{way_back})")
 
 
@@ -150,7 +149,3 @@ async def outlook_of(settings: Settings, contents: Mapping[str, bytes], sizes: M
 
 def _rank(path: Path) -> int:
     return LAST.index(path.name) + 1 if path.name in LAST else 0
-
-
-def _is_hidden(name: str) -> bool:
-    return any(map(is_left_over, name.split("/")))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops, Ports
 from shared.intake.drops.contents import Whole, all_files, files_in, too_many, with_cold
+from shared.intake.drops.files_of_run import flaw_of
 from shared.intake.drops.folder import parent, plans
-from shared.intake.drops.freeze import flaw_of, is_live
+from shared.intake.drops.freeze import is_live
 from shared.intake.drops.plan import Plan, Plans
 from shared.settings import Settings
 from shared.wiring import build

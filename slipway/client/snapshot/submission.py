@@ -116,6 +116,5 @@ def _members(folder: Path, document: Path | None) -> Tree:
 
 def with_code(message: Mapping[str, Any], archive: Archive, at: str = "") -> bytes:
     """The message with the archive as its code, to be unpacked there, by default as the working directory."""
-    packed = archive.packed
-    code = {"sha256": packed.sha256, "files": packed.files} | ({"at": at} if at else {})
+    code = {"sha256": archive.packed.sha256} | ({"at": at} if at else {})
     return json.dumps({**message, CODE: code}).encode()

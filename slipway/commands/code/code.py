@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.snapshots.grammar import Entry, Unreadable
-from shared.snapshots.listing import as_text, is_text, listing
+from shared.snapshots.listing import as_text, listing
 from slipway.client.drops.folder import check_folder
 from slipway.client.service import Service
 from slipway.client.snapshot.difference import Difference, difference
@@ -53,8 +53,8 @@ def run(
 
 def _summary(code: Mapping[str, Any]) -> Iterator[str]:
     place = _WORK if code["at"] == "work" else f"$AZ_BATCHAI_JOB_MOUNT_ROOT/{code['at']}"
-    files = f"{code['files']:,} files" if code["files"] else "files that its sender has not counted"
-    yield f"{files}, {size_of(code['bytes'])}, in {place}"
+    files = f"{code['files']:,} files, " if code.get("files") is not None else ""
+    yield f"{files}{size_of(code['bytes'])}, in {place}"
     yield f"sha256 {code['sha256']}"
 
 
@@ -81,7 +81,8 @@ async def _whole_list(code: Mapping[str, Any]) -> dict[str, Any]:
 def _marks(entry: Entry) -> dict[str, Any]:
     marks: dict[str, Any] = {"link": as_text(entry.link)} if entry.link else {}
     marks |= {"executable": True} if entry.executable else {}
-    return marks | ({} if is_text(entry.name) and is_text(entry.link) else {"escaped": True})
+    escaped = (as_text(entry.name), as_text(entry.link)) != (entry.name, entry.link)
+    return marks | ({"escaped": True} if escaped else {})
 
 
 async def _compared(code: Mapping[str, Any], folder: Path, *, as_json: bool) -> int:

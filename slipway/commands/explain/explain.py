@@ -16,11 +16,12 @@ from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import draft_of
 from shared.intake.drops.contents import files_in, walk
 from shared.intake.drops.explained import explain_folder
-from shared.intake.drops.folder import ignored, parent, plans
+from shared.intake.drops.folder import parent, plans
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
+from shared.jobspec import is_ignored
 from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway.client.drops.folder import to_upload
@@ -131,7 +132,7 @@ def _with_files(ports: Ports, folder: Path | None) -> Ports:
 
 async def _folders(ports: Ports) -> list[str]:
     """The folders of these files, each with its slash: a template runs in the folders below it."""
-    return sorted({parent(blob.name) async for blob in walk(ports.drops, "") if not ignored(blob.name)})
+    return sorted({parent(blob.name) async for blob in walk(ports.drops, "") if not is_ignored(blob.name)})
 
 
 async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.intake.drops.freeze import MOST_FILES
+from shared.intake.drops.files_of_run import MOST_FILES
 from tests.acceptance.commands.person import ROOT, json_of, slipway
 from tests.acceptance.door import Door, shell, unique
 

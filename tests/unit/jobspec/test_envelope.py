@@ -55,7 +55,7 @@ BAD_ENVELOPES: tuple[tuple[str, Any, str, str, str], ...] = (
         ({"sha256": "a" * 64, "at": "/scripts/a"}, "SW090", "/at", "place"),
         ({"sha256": "a" * 64, "at": "scripts/../a"}, "SW090", "/at", "place"),
         ({"sha256": "a" * 64, "at": "scripts/a/"}, "SW090", "/at", "place"),
-        ({"sha256": "a" * 64, "files": -1}, "SW013", "/files", "0"),
+        ({"sha256": "a" * 64, "files": 1}, "SW012", "/files", "unknown"),
         ({"sha256": "a" * 64, "mode": 7}, "SW012", "/mode", "unknown"),
       )),
     *((f"after {member} {names!r}"[:60], {"spec": {}, member: names}, code, f"/{member}{at}", says)

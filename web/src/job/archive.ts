@@ -25,6 +25,6 @@ export function kindOf({ name, bytes, link }: CodeEntry): string {
 }
 
 export function remarkOn({ executable, link, escaped }: CodeEntry): string {
-  const words = [link !== undefined && `to ${visibleName(link)}`, executable && "executable", escaped && "with bytes that are not UTF-8"];
+  const words = [link !== undefined && `to ${visibleName(link)}`, executable && "executable", escaped && "with escapes: \\\\ is a backslash, \\xff a byte that is not UTF-8"];
   return words.filter(Boolean).join(", ");
 }

@@ -30,10 +30,11 @@ function Own({ id, code }: { id: string; code: JobCode }) {
   const path = `jobs/${encodeURIComponent(id)}/code`;
   const listed = useReading(path, (signal) => listingOrReason(path, signal));
   const { value } = listed;
+  const files = code.files ?? (value instanceof ApiError ? undefined : value?.files);
   return (
     <>
       <dl class="facts">
-        <Fact name="Files">{code.files ? code.files.toLocaleString("en") : "not counted by its sender"}</Fact>
+        {files !== undefined && <Fact name="Files">{files.toLocaleString("en")}</Fact>}
         <Fact name="Packed">{size(code.bytes)}</Fact>
         <Fact name="Appears in">{code.at === "work" ? "the working directory" : <code>{`$AZ_BATCHAI_JOB_MOUNT_ROOT/${code.at}`}</code>}</Fact>
         <Fact name="Comes from">{ORIGINS[code.origin] ?? code.origin}</Fact>

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shared.jobspec.checks.rules.context import Context
 from shared.jobspec.checks.rules.platform import is_platform
 from shared.jobspec.format.credentials import has_no_credentials, volume_name
-from shared.jobspec.format.mount_options import steering
+from shared.jobspec.format.mount_options import leading_elsewhere, steering
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, ShareHost, is_bad_share_name, share_host
 from shared.jobspec.problems.codes import problem
@@ -174,6 +174,12 @@ def credentials(context: Context) -> Iterator[Problem]:
     With any key the code of others stays closed: nodes may have a way to it that asks for none.
     """
     for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
+        options = mount.member("mountOptions")
+        if option := leading_elsewhere(options.text or ""):
+            message = f"{option} names another container, account or file of settings than the mount"
+            yield problem(
+                "SW082", options.pointer, message, "name it in the mount itself, and leave this out"
+            )
         container = mount.member("containerName")
         if container.text and (mount.member("accountName").text, container.text) == context.limits.all_code:
             message = f"{quote(container.text)} has the code of all jobs, and no job mounts it"
@@ -205,7 +211,8 @@ def _mountable(context: Context, mount: Node, account: str) -> Iterator[Problem]
     if named is None or not name:
         return
     options = mount.member("mountOptions")
-    if option := steering(options.text or ""):
+    text = options.text or ""
+    if not leading_elsewhere(text) and (option := steering(text)):
         message = f"{quote(option)} may change what is mounted with the deployment's own key"
         yield problem("SW082", options.pointer, message, "leave it out, or give credentials with the mount")
     if name in named:

@@ -171,7 +171,7 @@ def left_out(name: str, kind: str) -> OutputFile:
         ),
         ({"name": "models", "fileType": "directory"}, OutputFile("models", None, None)),
         ({"name": "odd\u200b.txt", "downloadUrl": "https://a"}, left_out("odd\\u200b.txt", "file")),
-        ({"name": "a\\b", "downloadUrl": "https://a"}, left_out("a\\b", "file")),
+        ({"name": "a\\b", "downloadUrl": "https://a"}, left_out("a\\\\b", "file")),
         ({"name": "odd\u200b", "fileType": "directory"}, left_out("odd\\u200b", "directory")),
         ({"name": "linked"}, left_out("linked", "file")),
         ({"name": "pipe", "properties": None}, left_out("pipe", "other")),

@@ -11,7 +11,6 @@ import pytest
 from shared.core.ports import Blob
 from shared.intake.drops.contents import contents_of
 from shared.intake.drops.folder import (
-    ignored,
     parent,
     unusable,
     waiting_path,
@@ -19,7 +18,7 @@ from shared.intake.drops.folder import (
 from shared.intake.drops.plan import JobFile, Plan
 from shared.intake.message import Request
 from shared.intake.receipt_path import receipt_path
-from shared.jobspec import Envelope
+from shared.jobspec import Envelope, is_ignored
 
 
 def blob(name: str, mode: str = "") -> Blob:
@@ -72,7 +71,7 @@ def test_a_document_that_had_to_be_mended_is_good_for_diagnostics_only() -> None
 def test_hidden_names_are_left_alone_and_those_that_nothing_can_ask_for_are_reported(
     name: str, left_alone: bool, reports: bool
 ) -> None:
-    assert (ignored(name), unusable(name)) == (left_alone, reports)
+    assert (is_ignored(name), unusable(name)) == (left_alone, reports)
 
 
 @pytest.mark.parametrize(("name", "folder"), [("a/b/c", "a/b/"), ("a", ""), ("", ""), ("a/", "a/")])

@@ -21,6 +21,7 @@ from shared.intake.request_door import (
     sweep_requested,
 )
 from shared.intake.rerun import rerun
+from tests.crash.chaos import Chaos, Seam
 from tests.doubles.memory import MemoryDrops
 from tests.unit.intake.desk.doors import read
 from tests.unit.intake.drops.test_freeze import unpacked, upload
@@ -90,6 +91,22 @@ async def test_the_jobs_of_a_sweep_share_it_and_a_rerun_runs_it_again(world: Wor
     again = await rerun(world.ports, jobs[0].id, None, who=KEY_HOLDER, key="r")
 
     assert [unpacked(world, one) for one in (*jobs, again.job)] == [MEMBERS] * 3
+
+
+@pytest.mark.parametrize("swept", [False, True])
+async def test_it_is_listed_once_for_the_answer_and_for_its_archive(world: World, swept: bool) -> None:
+    upload(world, FILES)
+    calls = Chaos({})
+    world.use(drops=Seam(world.drops, "drops", calls))
+
+    if swept:
+        request = read(world.ports, {**message(), "sweep": {"lr": [0.1, 0.3]}})
+        await sweep_requested(world.ports, request, door="http", source="http:", key="s")
+    else:
+        await post(world, message())
+
+    assert len(world.snapshots.data) == 1
+    assert calls.calls.count("drops.page") == 2  # of the folder, and of those below it
 
 
 # Who may

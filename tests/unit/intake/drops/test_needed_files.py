@@ -12,6 +12,7 @@ from shared.intake.drops.drop import look_at_folder
 from shared.intake.drops.explained import explain_folder
 from shared.intake.drops.inventory import inventory
 from tests.crash.chaos import Chaos, Seam
+from tests.unit.intake.drops.test_freeze import MOUNT
 from tests.unit.world import World, job_json
 
 JOB = json.dumps(
@@ -124,6 +125,46 @@ async def test_a_file_of_a_drop_below_meets_no_need(
     assert (jobs, waits.startswith("waits for ")) == ([], True)
     assert hint in waits
     assert [job.state for job in later] == [JobState.QUEUED]
+
+
+@pytest.mark.parametrize("needs", [["x"], ["?"], ["lib/x"], ["lib/*"], []])
+@pytest.mark.parametrize("mounts", [False, True])
+async def test_a_job_does_not_begin_without_a_file_that_has_the_name_of_a_folder(
+    world: World, needs: list[str], mounts: bool
+) -> None:
+    twin = "train.py" if not needs else "lib/x" if "lib" in needs[0] else "x"
+    mount = {"azureBlobFileSystems": [MOUNT]}
+    start = {"commandLine": "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/train.py"}
+    document = job_json(customToolkitSettings=start, **({"mountVolumes": mount} if mounts else {}))
+    drop = {
+        **DROP,
+        "d/job.json": json.dumps(document).encode(),
+        "d/slipway.json": json.dumps({"needs": needs}).encode(),
+    }
+
+    (job,), _ = await looked(world, {**drop, f"d/{twin}": b"w", f"d/{twin}/y": b"y"})
+    explained = await explain_folder(world.ports, "d/", live=True)
+    del world.drops.blobs[f"d/{twin}/y"]
+    later, _ = await looked(world, {})
+
+    if mounts:  # the node sees what lies there
+        assert job.state is JobState.QUEUED
+        return
+    (problem,) = [one for one in job.problems if one["severity"] == "error"]
+    assert (job.state, problem["code"]) == (JobState.REJECTED, "SW117")
+    assert f'needs the file "{twin}", and a folder has the same name' in problem["message"]
+    assert "SW117" in str(explained.bodies)
+    assert [(one.state, one.code.files) for one in later if one.code] == [(JobState.QUEUED, 1 + bool(needs))]
+
+
+async def test_a_need_that_another_file_meets_is_met(world: World) -> None:
+    needs = json.dumps({"needs": ["lib/*"]}).encode()
+
+    (job,), _ = await looked(
+        world, {**DROP, "d/slipway.json": needs, "d/lib/x": b"1", "d/lib/x/y": b"1", "d/lib/z": b"1"}
+    )
+
+    assert job.state is JobState.QUEUED
 
 
 @pytest.mark.parametrize("name", ["weights.bin", "data/a.csv"])

@@ -426,3 +426,34 @@ def test_no_key_opens_the_code_of_all_jobs(account: str, container: str, key: di
     problems = validate(document, accounts=["account", "other"], limits=limits)[1]
 
     assert [one.code for one in problems if one.code == "SW082"] == ["SW082"] * (account == "account")
+
+
+@pytest.mark.parametrize("credentials", [{}, {"credentials": {"accountKey": "a"}}])
+@pytest.mark.parametrize("accounts", [None, ["account"]])
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("--container-name=snapshots", "--container-name"),
+        ("--container-name snapshots", "--container-name"),
+        ("-o ro --config-file=/tmp/x.cfg", "--config-file"),
+        ("-o --config-file=/tmp/x.cfg", "--config-file"),
+        ("-o ro,--account-name=other", "--account-name"),
+        ("-o--container-name=x", "--container-name"),
+        ("--account-key=c2VjcmV0", "--account-key"),
+        ("--sas-token=c2VjcmV0", "--sas-token"),
+        ("--tmp-path=/mnt/cache --log-level=LOG_ERR", ""),
+        ("-o allow_other -o ro --file-cache-timeout-in-seconds=60", ""),
+    ],
+)
+def test_no_option_of_a_mount_names_another_container_account_or_file_of_settings(
+    options: str, named: str, accounts: list[str] | None, credentials: dict[str, Any]
+) -> None:
+    mount = {"accountName": "account", "containerName": "data", "relativeMountPath": "x"}
+    document = job(mountVolumes={"azureBlobFileSystems": [{**mount, "mountOptions": options, **credentials}]})
+
+    problems = validate(document, accounts=accounts, limits=Limits(mountable=frozenset({"data"})))[1]
+
+    refused = [one for one in problems if one.code == "SW082" and one.pointer.endswith("/mountOptions")]
+    is_kept_back = accounts is not None and not credentials and "tmp-path" in options
+    assert len(refused) == (bool(named) or is_kept_back)
+    assert all(named in one.message and "c2VjcmV0" not in one.message for one in refused)

@@ -9,7 +9,7 @@ import pytest
 from local.names import is_name
 from shared.core.visible import is_askable
 from shared.engines.node.keep import REFUSED
-from shared.jobspec import character_flaw, name_flaw
+from shared.jobspec import character_flaw, is_ignored, is_left_over, is_met_by, name_flaw, read_envelope
 
 #: Names that storage carries, and its clients ask for: read back as they were written.
 CARRIED = (
@@ -82,3 +82,31 @@ def test_the_nodes_and_the_local_storage_judge_every_character_alike() -> None:
     assert refused - local == set(
         "\\\u200b\u2060\ufeff\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden", "ignored"),
+    [
+        ("a/b.py", False, False),
+        ("a/b..py", False, False),
+        (".env", True, True),
+        ("a/.git/b", True, True),
+        ("a/..b", True, True),
+        ("__pycache__/a.pyc", True, True),
+        ("a/__pycache__", True, True),
+        ("a__pycache__/b", False, False),
+        ("a/../b", False, True),
+        ("a/./b", False, True),
+        ("a//b", False, True),
+        ("a\u200b/b", False, True),
+    ],
+)
+def test_what_is_part_of_no_drop_meets_no_need_of_one_and_is_no_folder_of_code(
+    name: str, hidden: bool, ignored: bool
+) -> None:
+    message = {"spec": {}, "code": {"folder": f"scripts/{name}"}}
+
+    assert (is_left_over(name), is_ignored(name)) == (hidden, ignored)
+    assert is_met_by("/".join("*" for _ in name.split("/")), name) is not ignored
+    for document, drop in (({"needs": [name]}, True), (message, False)):
+        assert bool(read_envelope(document, drop=drop).problems) is ignored

@@ -294,7 +294,7 @@ async def test_a_file_whose_name_has_nothing_but_points_is_one(world: World) -> 
         ("a/../../b", 400, "the path leads out of the output directory"),
         ("//a", 400, "the path leads out of the output directory"),
         ("esc\x1b[2J", 400, "the path esc\\x1b[2J has the control character U+001B"),
-        ("back\\slash", 400, "the path back\\slash has a backslash"),
+        ("back\\slash", 400, "the path back\\\\slash has a backslash"),
     ],
 )
 async def test_why_a_path_has_no_file_is_said_truly(

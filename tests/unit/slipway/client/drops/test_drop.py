@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shared.intake.drops.freeze import MOST_BYTES, MOST_FILES
+from shared.intake.drops.files_of_run import MOST_BYTES, MOST_FILES
 from shared.settings import Settings
 from slipway.client.drops.folder import check, target_of, to_upload
 from slipway.client.drops.folder_drops import DropsToBe
@@ -266,7 +266,7 @@ def test_a_name_that_is_not_utf_8_is_named_with_its_byte(files_of: Any, tmp_path
     except OSError:
         pytest.skip("this file system takes no name that is not UTF-8")
 
-    with pytest.raises(Failure, match=r"bad\\udcff\.csv.* the byte 0xFF, which is not UTF-8"):
+    with pytest.raises(Failure, match=r"bad\\xff\.csv.* the byte 0xFF, which is not UTF-8"):
         files_of(tmp_path)
 
 

@@ -29,7 +29,8 @@ class Job:
         put(folder, "train.py", "data.csv")
         out = io.BytesIO()
         packed = pack(walk(folder), out)
-        self.stored, self.sha256, self.files = out.getvalue(), packed.sha256, packed.files
+        self.stored, self.sha256 = out.getvalue(), packed.sha256
+        self.counted: dict[str, int] = {"files": packed.files}
         self.is_large = False
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -40,7 +41,7 @@ class Job:
             {"name": "run.sh", "bytes": 9, "executable": True},
             {"name": "a", "bytes": 0, "link": "b\x1b"},
         ]
-        code = {"sha256": self.sha256, "bytes": len(self.stored), "files": self.files, "at": "work"}
+        code = {"sha256": self.sha256, "bytes": len(self.stored), "at": "work", **self.counted}
         url = f"{request.url.origin()}/snapshots/x?sig=secret"
         more: dict[str, object] = {
             "origin": "upload",
@@ -151,12 +152,12 @@ async def test_names_that_are_not_utf_8_are_listed_as_the_app_lists_them(
     assert [(one["name"], one["escaped"]) for one in entries] == [("caf\\xe9", True), ("caf\\xea", True)]
 
 
-async def test_a_sender_may_leave_its_files_uncounted(
+async def test_of_files_that_are_not_counted_no_number_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = Job(tmp_path)
-    job.files = 0
+    job.counted = {}
 
     await code(job)
 
-    assert capsys.readouterr().out.startswith("files that its sender has not counted, ")
+    assert capsys.readouterr().out.startswith(f"{len(job.stored)} bytes, in the working directory")

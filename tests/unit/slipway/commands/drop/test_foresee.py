@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.core.ports import Blob
-from shared.intake.drops.freeze import MOST_FILES
+from shared.intake.drops.files_of_run import MOST_FILES
 from shared.intake.drops.plan import JobFile, Plan
 from shared.intake.message import read_request
 from shared.jobspec import Limits
