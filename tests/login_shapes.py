@@ -234,6 +234,67 @@ code-server --password {}
 ngrok authtoken {}
 ngrok config add-authtoken {}
 cloudflared tunnel run --token {}
+AUTH={} python train.py
+docker run -e AUTH='{}' image
+python train.py --auth {}
+python train.py --auth={} --epochs 3
+python train.py --auth 'me:{}'
+python train.py --http-auth me:{}
+python train.py --basic-auth=me:{}
+python train.py -auth {}
+python train.py --authorization {}
+python train.py --authorization "Bearer {}"
+curl --header "X-Auth: {}" u
+python train.py --hf-key {}
+python train.py --openai_key={}
+GITHUB_KEY={} ./a
+huggingface-cli login <<< {}
+<<< {} huggingface-cli login
+hf auth login <<<"{}"
+wandb login --relogin <<< {}
+cargo login <<< {}
+vault login - <<< {}
+bw unlock <<< {}
+docker secret create s - <<< {}
+gh secret set A <<< {}
+vault kv put secret/x value=- <<< {}
+passwd u <<< {}
+redis-cli --askpass <<< {}
+wandb login < <(echo {})
+gh auth login --with-token < <(printf '%s' {})
+huggingface-cli login --token $(echo {})
+HF_TOKEN="$(echo {})" python train.py
+HF_TOKEN=`echo {}` python train.py
+echo {} | wandb login
+echo {} | huggingface-cli login
+printf '%s\n' {} | hf auth login
+printf '{}\n' | wandb login
+printf '%s\n' me {} | docker login
+printf 'A\n{}\n\n\n' | aws configure
+printf '%s\n%s\n' A {} | aws configure
+yes {} | wandb login
+cat <<< {} | wandb login
+echo {} | tr -d '\n' | wandb login
+echo {} | xargs wandb login
+echo {} | docker secret create s -
+echo {} | gcloud secrets create s --data-file=-
+echo {} | gh secret set A
+echo -e "{}\n{}" | passwd u
+echo {} | ssh-add -
+echo {} | restic -r r init
+echo {} | ansible-vault encrypt_string --stdin-name x
+ansible-vault encrypt_string {} --name x
+echo {} | sudo -u me env A=1 wandb login
+ngc config set <<< {}
+databricks configure --token <<< {}
+cat > ~/.cache/huggingface/token <<< {}
+tee ~/.huggingface/token <<< {}
+echo {} | tee -a ~/.cache/huggingface/token
+echo {} | tee /run/secrets/db_password > /dev/null
+echo {} | base64 -d > ~/.cache/huggingface/token
+mysqlsh --uri me:{}@h
+duckdb -c "CREATE SECRET s (TYPE S3, KEY_ID 'A', SECRET '{}')"
+psql -c "set password '{}'"
 """.strip().splitlines()
 #: What people and programs write about secrets, which holds none.
 PROSE = """
@@ -268,4 +329,17 @@ vault kv get secret/x; vault write -f auth/approle/role/r/secret-id; htpasswd -D
 useradd -m u; usermod -aG docker u; redis-cli -h h get key; airflow webserver -p 8080
 gh secret set A < file; az keyvault secret show --name n --query value; smbclient -L //h -N; bw unlock && true
 the job ended by 'the operator'; a user whose password 'is' wrong; identified by its name; ORDER BY 'x'
+the option --auth takes a user and a password; --auth basic, --no-auth train.py and --auth-type ldap hold none
+AUTH=ldap AUTH=on ./a; mongod --auth --dbpath d; server --auth htpasswd.yaml; x --http-auth digest
+requests.get(u, auth=HTTPBasicAuth(user, word)); auth: off; re-auth: the user asks again
+echo hello | grep login; grep -i login <<< hello; echo y | docker login; yes | huggingface-cli login
+huggingface-cli login <<< $HF_TOKEN; echo "$TOKEN" | wandb login; cat key | wandb login; wandb login < key
+log in with huggingface-cli login, or docker login; echo hello | python train.py | tee train.log
+echo hello | tee tokens.txt; python train.py | tee out.txt; cat <<< hello > tokens.txt
+echo '{"username": "u", "path": "x"}' > a.json; echo '{"key": "loss", "mode": "min"}';
+{"user": "u", "keys": "x"}
+{"name": "EPOCHS", "value": "3"}; {"name": "model", "key": "loss"}; {"user": "u", "key": "$KEY"}
+the key of "username" is "key": "it" is not secret; {'user': 'u'}, {'key': 'loss'}
+aws configure list; echo 3 | xargs python train.py; docker secret ls; scp me@h:f . ; mysqlsh --uri me@h:3306
+echo $(date) > log; python train.py --name $(echo run-3); restic -r r snapshots; CREATE SECRET s FROM ENV
 """.strip().splitlines()

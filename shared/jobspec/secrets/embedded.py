@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from shared.jobspec.secrets.cookie_secrets import cookies
 from shared.jobspec.secrets.input_secrets import input_ranges
 from shared.jobspec.secrets.login_secrets import login_ranges
 from shared.jobspec.secrets.named_secrets import named_ranges
 from shared.jobspec.secrets.option_secrets import option_ranges
+from shared.jobspec.secrets.pair_secrets import pair_ranges
 from shared.jobspec.secrets.tokens import token_ranges
 
 MASK = "***"
@@ -46,6 +48,8 @@ def recognised(text: str) -> Iterator[tuple[int, int]]:
     yield from option_ranges(text)
     yield from login_ranges(text)
     yield from input_ranges(text)
+    yield from cookies(text)
+    yield from pair_ranges(text)
     yield from token_ranges(text)
     yield from key_material(text)
 

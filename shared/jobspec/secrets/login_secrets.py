@@ -75,6 +75,11 @@ _BEFORE: dict[str, tuple[str, ...]] = {
     "bw unlock": (_command("bw unlock"),),
     "bw login": (_command("bw login") + rf"[^\s;&|-][^\s;&|]{{0,256}}{_GAP}",),
     "smbclient": (_command("smbclient") + rf"(?://|\\\\)[^\s;&|]{{1,256}}{_GAP}(?!-)",),
+    "encrypt_string": (_command("ansible-vault encrypt_string"),),
+    "mysqlsh": (
+        rf"(?<![\w.-])mysqlsh{_GAP}(?:{_ONE_WORD}){{0,3}}?[^\s:@;&|]{{1,128}}:(?=[^\s:@]{{1,512}}@)",
+    ),
+    "SECRET": (rf"\b(?i:create){_GAP}[^;\n]{{0,64}}\b(?i:secret)\b[^;\n]{{1,256}}?\bSECRET{_GAP}{_QUOTE}",),
     ":pserver:": (r":pserver:[^\s:@]{1,128}:(?=[^\s:@]{1,512}@)",),
     "<(": (
         rf"(?:pass\w{{0,8}}-file|data-file|sshpass{_GAP}-f)(?:=|[ \t]{{0,8}})"

@@ -17,6 +17,8 @@ _KEYS = (
     *("access", "account", "admin", "api", "app", "application", "auth", "bot", "client", "consumer"),
     *("database", "db", "deploy", "encryption", "function", "functions", "instrumentation", "license"),
     *("kaggle", "master", "private", "project", "secret", "service", "signing", "storage", "subscription"),
+    *("anthropic", "aws", "azure", "cohere", "comet", "gcp", "github", "gitlab", "google", "groq", "hf"),
+    *("huggingface", "mistral", "minio", "neptune", "ngc", "nvidia", "openai", "s3", "slack", "stripe"),
 )
 _ENDINGS = {"key": _KEYS, "string": ("connection",)}
 #: After the name: an optional number, then `=` or `:` with its quotes, or a blank; or a comma, if name and
@@ -40,6 +42,7 @@ _NAMES: dict[str, str] = {
         r"authorization\\{0,3}[\"']?(?P<equals>[ \t]{0,3}[:=])"
         r"(?:(?:[ \t]{1,3}\\{0,3}[\"']?|\\{0,3}[\"'])(?:[a-z][a-z0-9-]{1,20}[ \t]{1,8}(?![\s\"'&|;<>]))?"
         r"|(?:basic|token|digest)[ \t]{1,8})?"
+        r"|authorization[ \t]{1,8}(?:\\{0,3}[\"']?(?:basic|bearer|digest|token)[ \t]{1,8})?"
     ),
     "bearer": r"bearer(?P<equals>[ \t]{1,8})(?=[^\s]{8})",
 }
@@ -56,6 +59,13 @@ _QUOTED = re.compile(
 )
 #: The default of an unset variable: `${HF_TOKEN:-x}`.
 _DEFAULT = re.compile(r"\"?\$\{\w+:?[-=+](?P<value>[^$}\s][^}\n]*)")
+#: A command that prints its arguments, up to the first that is neither an option nor a format.
+PRINTS = (
+    r"(?:echo|printf|yes)[ \t]{1,8}(?:-[neE]{1,3}[ \t]{1,8}){0,3}"
+    r"(?:\\{0,3}[\"']?%[^\s\"']{1,8}[\"']?[ \t]{1,8})?"
+)
+#: `$(echo x)`
+_SUBSTITUTED = re.compile(rf"\"?(?:\$\(|`)[ \t]{{0,8}}{PRINTS}", re.ASCII)
 #: The first character of a value, not of a variable, a command or the shell's own syntax.
 _BARE = re.compile(r"[^\s\"'`$;&|<>(){}\[\],]|(?:\"\"|'')+(?=[^\s\"'`;&|<>(){}\[\],])")
 #: Values that begin like a list or an option but are neither, unlike `[PAD]` and `-v`.
@@ -75,14 +85,20 @@ _REST = {
     )
     for inside in ("", "'", '"', "\"'")
 }
-_NO_SECRET = frozenset({"true", "false", "none", "null", "yes", "no", "0", "1", "***"})
+_NO_SECRET = frozenset({"true", "false", "none", "null", "yes", "no", "y", "n", "0", "1", "***"})
 #: Values of variables ending in AUTH that name a method of authentication or a file, not a secret.
 _METHOD = re.compile(
     r"(?:basic|digest|ntlm|ldap|kerberos|gssapi|negotiate|plain|login|cram-md5|oauth2?|oidc|saml|bearer|token|key"
     r"|anonymous|required|optional|enabled?|disabled?|on|off|auto|default)(?![\w+/=:.-])"
-    r"|(?:~|\.{0,2})(?:/[\w.-]+){2,}(?![\w+=:])",
+    r"|(?:~|\.{0,2})(?:/[\w.-]+){2,}(?![\w+=:])|[\w./-]{1,128}\.(?:cfg|ini|json|pem|py|toml|txt|ya?ml)(?!\w)",
     re.ASCII | re.IGNORECASE,
 )
+#: The beginning of an option ending in `auth`; a switch has no value.
+_AUTH_OPTION = re.compile(
+    r"(?<![\w-])--?(?:(?P<switch>no|with|without|use|enable|disable|skip|require|allow)[_-])?(?:[a-z]{1,32}[_-]){0,3}$",
+    re.ASCII,
+)
+_AUTH_HEADER = re.compile(r"(?<![\w-])X-(?:[A-Z]{1,32}-){0,3}$", re.ASCII | re.IGNORECASE)
 #: Words before `token` for tokens of language models and parsers.
 _ORDINARY = frozenset(
     {
@@ -98,6 +114,8 @@ _TOOLS = frozenset(
 )
 _SETS = frozenset({"config", "configure", "create", "modify", "set", "update"})
 _LONGEST = 96
+#: What ends a command.
+_ENDS = ";&|\n"
 #: How many characters before a position quotes are counted.
 _FAR = 4096
 
@@ -149,10 +167,7 @@ def _counts(text: str, word: str, match: re.Match[str]) -> bool:
     if word in _ENDINGS and not name.endswith(_ENDINGS[word]):
         return before.endswith("_") and match[0].startswith("KEY")
     if word == "auth":
-        # `REGISTRY_AUTH=x` and `"auth": "x"`; others name a method, or are an option.
-        exact = before.endswith("_") and (match["equals"] or "").strip() in ("=", ":")
-        exact = exact or (before[-1:] in ("'", '"') and (match["equals"] or "").strip() == ":")
-        value = value_at(text, match.end()) if exact else None
+        value = value_at(text, match.end()) if _is_auth(before, match) else None
         return value is not None and not _METHOD.match(text, value[0])
     if word == "token" and name.replace("-", "_").rpartition("_")[2].rpartition(" ")[2] in _ORDINARY:
         return False
@@ -161,12 +176,24 @@ def _counts(text: str, word: str, match: re.Match[str]) -> bool:
     return match["equals"] is not None or _is_argument(before)
 
 
+def _is_auth(before: str, match: re.Match[str]) -> bool:
+    """Whether it is as in `REGISTRY_AUTH=x`, `AUTH=x`, `"auth": "x"`, `X-Auth: x` or `--auth x`."""
+    equals = (match["equals"] or "").strip()
+    if option := _AUTH_OPTION.search(before):
+        return equals in ("", "=") and match["pair"] is None and not option["switch"]
+    if equals == "=" and match[0].startswith("AUTH"):
+        return not before[-1:].isalnum() and before[-1:] not in ("-", ".")
+    named = before[-1:] in ("_", "'", '"') or _AUTH_HEADER.search(before) is not None
+    return (equals == ":" and named) or (equals == "=" and before.endswith("_"))
+
+
 def _is_argument(before: str) -> bool:
     """Whether a name with a value after a blank is an option, or the argument of a command that sets it."""
     begins = max(before.rfind(mark) for mark in " \t\n\"'=") + 1
-    words = before[:begins].split()
+    words = [word.strip("\"'") for word in before[:begins].split()]
     if before[begins:].startswith("-") or words[-1:] in _SETTERS or words[-2:-1] == _NETRC:
         return True
+    words = before[max(before.rfind(mark) for mark in _ENDS) + 1 : begins].split()
     return not _TOOLS.isdisjoint(words) and not _SETS.isdisjoint(words)
 
 
@@ -174,6 +201,8 @@ def value_at(text: str, position: int) -> tuple[int, int] | None:
     """The value that begins there, without its quotes: a range; None for a variable, an option or nothing."""
     if default := _DEFAULT.match(text, position):
         return default.span("value")
+    substituted = _SUBSTITUTED.match(text, position)
+    position = substituted.end() if substituted else position
     quoted = _QUOTED.match(text, position)
     if quoted:
         start, end = quoted.span("double") if quoted["double"] else quoted.span("single")
@@ -186,6 +215,8 @@ def value_at(text: str, position: int) -> tuple[int, int] | None:
         if bare is None:
             return None
         start, end = position, _rest(text, position, bare.end())
+        if substituted and (close := text.find(")", bare.end(), end)) >= 0:
+            end = close
     return None if text[start:end].lower() in _NO_SECRET else (start, end)
 
 

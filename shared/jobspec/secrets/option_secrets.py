@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shared.jobspec.secrets.input_secrets import WORD, cookie_ranges
+from shared.jobspec.secrets.cookie_secrets import WORD, cookie_ranges
 from shared.jobspec.secrets.named_secrets import value_at
 
 #: Command → its option whose value is a password, and those whose value is a user with a password.
