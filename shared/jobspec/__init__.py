@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from shared.jobspec.format.credentials import with_credentials
     from shared.jobspec.format.defaults import Defaults
     from shared.jobspec.format.drop_paths import DROP_MOUNT
-    from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_duration, wall_clock
+    from shared.jobspec.format.duration import (
+        duration_flaw,
+        iso_duration,
+        meant_duration,
+        parse_duration,
+        wall_clock,
+    )
     from shared.jobspec.format.limits import Limits
     from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
     from shared.jobspec.format.models import JobSpec
@@ -68,7 +74,7 @@ _NAMES = {
     "format.credentials": "with_credentials",
     "format.defaults": "Defaults",
     "format.drop_paths": "DROP_MOUNT",
-    "format.duration": "duration_flaw iso_duration parse_duration wall_clock",
+    "format.duration": "duration_flaw iso_duration meant_duration parse_duration wall_clock",
     "format.limits": "Limits",
     "format.message_key": "LONGEST_KEY is_idempotency_key",
     "format.models": "JobSpec",
@@ -152,6 +158,7 @@ __all__ = [
     "lint",
     "longest",
     "masked",
+    "meant_duration",
     "mebibytes",
     "mended",
     "mounts_drops",

@@ -5,6 +5,7 @@ Every method raises Failure, with the remedy, where the service refuses or does 
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ from slipway.client.caller import warn_caller
 from slipway.client.jobs.naming import job_id, sweep_id, unmeant
 from slipway.client.request.compose import Choices
 from slipway.client.request.order import Order
+from slipway.client.request.terms import Priority, Terms, time_limit
 from slipway.client.service import service
 from slipway.client.snapshot.submission import submit_folder
 from slipway.failure import Failure
@@ -45,6 +47,12 @@ class AsyncClient:
         secrets: Mapping[str, str] | None = None,
         cluster: str = "",
         gpus: int | None = None,
+        time: str | timedelta = "",
+        retry: int | None = None,
+        priority: Priority | None = None,
+        labels: Mapping[str, str] | None = None,
+        experiment: str = "",
+        notify: Sequence[str] = (),
         name: str = "",
         script: str = "",
         after: Sequence[str | JobReference] = (),
@@ -54,8 +62,9 @@ class AsyncClient:
         """Send a script or a folder, as `slipway run` does; the job that begins by it.
 
         It waits until the jobs in `after` have succeeded, and those in `after_failure` have ended otherwise.
-        `secrets` are variables whose values are sealed. `script` is the one of a folder that runs, by default
-        the one that `slipway run` chooses. Standard error shows what happens.
+        It may run for `time` (`"4h"`), has `retry` more attempts after a failure of its own, and the webhooks
+        in `notify` learn how it ended. `secrets` are variables whose values are sealed. `script` is the one
+        of a folder that runs, by default that which `slipway run` chooses. Standard error shows what happens.
         """
         from slipway.client.request.request import Options
         from slipway.client.request.send import submitted
@@ -63,7 +72,9 @@ class AsyncClient:
         if not os.fspath(path).strip():
             raise Failure("no path is named: name a script, or a folder with one")
         order = await self._order(after, after_failure)
-        choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order, dict(secrets or {}))
+        terms = Terms(time_limit(time), priority, retry, dict(labels or {}), experiment, notify)
+        variables, sealed = dict(env or {}), dict(secrets or {})
+        choices = Choices(nodes, image, variables, arguments, cluster, gpus, order, sealed, terms)
         options = Options(choices, name, script=script, one_job=True, once=idempotency_key)
         job = await submitted(Path(path), options, self._url, self._key)
         _warn_of_name(job)

@@ -22,8 +22,9 @@ _ANY = re.compile(
     re.ASCII,
 )
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
-#: What .NET prints, and what the published defaults of Batch AI contain by mistake: 7.00:00:00.
-_DOT_NET = re.compile(r"(?:(\d{1,5})\.)?(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
+#: What .NET prints, and what the published defaults of Batch AI contain by mistake: 7.00:00:00. Slurm takes
+#: 7-00:00:00.
+_DOT_NET = re.compile(r"(?:(\d{1,5})[.-])?(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
 #: What people write, and what Python prints: 24h, 90 min, 2 days; 7 days, 0:00:00.
 _WORDS = re.compile(
     r"(?:(\d{1,4}) ?w(?:eeks?)?)?,? ?(?:(\d{1,5}) ?d(?:ays?)?)?,? ?(?:(\d{1,6}) ?h(?:(?:ou)?rs?)?)?,? ?"
@@ -58,8 +59,19 @@ def duration_flaw(text: str) -> str:
     return f"has a fraction of {unit}; here, only seconds can have one"
 
 
-def without_fractions(text: str) -> str | None:
-    """The same length with whole numbers, to suggest (PT1.5H: PT1H30M); None for anything else."""
+def meant_duration(text: str) -> str | None:
+    """The ISO 8601 form of the length that was certainly meant by a text; None if it is none.
+
+    Also for one in lowercase, between blanks, with fractions, and in the form of people and other systems.
+    """
+    plain = text.strip()[:64]
+    if parse_duration(plain.upper()) is not None:
+        return plain.upper()
+    return _without_fractions(plain.upper()) or _from_clock(plain) or _from_words(plain)
+
+
+def _without_fractions(text: str) -> str | None:
+    """The same length with whole numbers, (PT1.5H: PT1H30M); None for anything else."""
     match = _ANY.fullmatch(text)
     if match is None or match[1] or match[2] or max(map(len, filter(None, match.groups())), default=99) > 8:
         return None
@@ -85,8 +97,8 @@ def iso_duration(length: timedelta) -> str:
     return f"P{days}T{clock}" if clock else f"P{days or 'T0S'}"
 
 
-def from_dot_net(text: str) -> str | None:
-    """The ISO 8601 form of a time span of .NET or of Python, to suggest; None for anything else."""
+def _from_clock(text: str) -> str | None:
+    """The ISO 8601 form of a time span of .NET, Python or Slurm; None for anything else."""
     match = _DOT_NET.fullmatch(text) or _PYTHON.fullmatch(text)
     if not match:
         return None
@@ -94,8 +106,8 @@ def from_dot_net(text: str) -> str | None:
     return iso_duration(timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds))
 
 
-def from_words(text: str) -> str | None:
-    """The ISO 8601 form of a number with a unit or of several (24h, 7 days), to suggest; None for others."""
+def _from_words(text: str) -> str | None:
+    """The ISO 8601 form of a number with a unit or of several (24h, 7 days), None for others."""
     match = _WORDS.fullmatch(text)
     if not match or not any(match.groups()):
         return None

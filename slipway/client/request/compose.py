@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shared.jobspec import name_flaw, placeholder_flaw, redact
-from slipway.client.request.order import Order
+from slipway.client.request.order import Order, joined
+from slipway.client.request.terms import Terms
 from slipway.failure import Failure
 from slipway.terminal.characters import printable
 
@@ -20,6 +21,7 @@ REQUIREMENTS = "requirements.txt"
 #: The directory for them, which each node has for this job alone.
 _PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
 _AT_ONCE = Order()
+_NO_TERMS = Terms()
 #: A variable of the job, which the node replaces with its value.
 _VARIABLE = re.compile(r"(\$AZ_BATCHAI_\w+|\$\{AZ_BATCHAI_\w+\})", re.ASCII)
 
@@ -39,13 +41,20 @@ class Choices:
     order: Order = _AT_ONCE
     #: variables of the job whose values are sealed
     secrets: Mapping[str, str] = field(default_factory=dict)
+    terms: Terms = _NO_TERMS
 
     @property
     def envelope(self) -> dict[str, Any]:
         """The slipway.json beside the job.json; empty if it is not needed."""
-        cluster = {"cluster": self.cluster} if self.cluster else {}
-        resources = {"resources": {"gpus": self.gpus}} if self.gpus is not None else {}
-        return cluster | resources | self.order.members
+        return self.beside({})
+
+    def beside(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """The members of the envelope that they set, with what it has of them."""
+        members: dict[str, Any] = {"cluster": self.cluster} if self.cluster else {}
+        if self.gpus is not None:
+            others = written.get("resources")
+            members["resources"] = {**(others if isinstance(others, dict) else {}), "gpus": self.gpus}
+        return members | joined(written, self.order.members) | self.terms.envelope(written)
 
 
 def compose(script: str, choices: Choices, prefix: str, *, requirements: bool = False) -> dict[str, Any]:
@@ -75,6 +84,7 @@ def compose(script: str, choices: Choices, prefix: str, *, requirements: bool = 
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
     if choices.image:
         properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
+    properties |= choices.terms.properties({})
     environment, secrets = _variables(choices)
     if requirements:
         file = f"<SLIPWAY_FOLDER>/{REQUIREMENTS}"
@@ -109,6 +119,7 @@ def _variables(choices: Choices) -> _Variables:
 def add_choices(job: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
     """A job.json with these choices in place of what it says. Raises Failure for arguments of no script."""
     properties: dict[str, Any] = dict(job.get("properties") or {})
+    properties |= choices.terms.properties(properties)
     if choices.nodes is not None:
         properties["nodeCount"] = choices.nodes
     if choices.image:

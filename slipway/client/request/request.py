@@ -14,7 +14,6 @@ from typing import Any
 from shared.jobspec import Source, has_errors, redact, report
 from slipway.client.request.compose import REQUIREMENTS, Choices, compose
 from slipway.client.request.diagnose import diagnosed
-from slipway.client.request.order import joined
 from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE, OwnJob, filled
 from slipway.client.snapshot.choose import by_name, choose
 from slipway.client.snapshot.mounted import refuse_other_code
@@ -126,12 +125,7 @@ def _check(folder: Path) -> None:
 
 def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
     """The members of the envelope that the options set, with what it has of them."""
-    members = options.choices.envelope
-    if isinstance(resources := envelope.get("resources"), dict) and "resources" in members:
-        members["resources"] = {**resources, **members["resources"]}
-    members |= joined(
-        envelope, {name: members[name] for name in ("after", "afterFailure") if name in members}
-    )
+    members = options.choices.beside(envelope)
     if options.sweep:
         members["sweep"] = dict(options.sweep)
         members |= {"parallel": options.parallel} if options.parallel else {}

@@ -1,7 +1,7 @@
 """`slipway run`: its options. Its code is imported when it is called."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,6 +19,25 @@ from slipway.commands.options import (
 
 app = typer.Typer()
 
+Time = Annotated[
+    str,
+    typer.Option(metavar="LENGTH", help="the longest that it may run, such as 90m or 4h  [default: 7 days]"),
+]
+Retry = Annotated[
+    int | None, typer.Option(min=0, max=10, help="more attempts after a failure of its own  [default: 0]")
+]
+Priority = Annotated[
+    Literal["low", "normal", "high"] | None, typer.Option(help="its priority  [default: normal]")
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="NAME=VALUE", help="a label for lists and costs; may be given again"),
+]
+Experiment = Annotated[str, typer.Option(help="the experiment that it belongs to  [default: none]")]
+Notify = Annotated[
+    list[str] | None,
+    typer.Option(metavar="URL", help="webhook that learns how it ended; may be given again"),
+]
 Arguments = Annotated[
     list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")
 ]
@@ -57,6 +76,12 @@ def run(
     secret: Secrets = None,
     cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
     gpus: Gpus = None,
+    time: Time = "",
+    retry: Retry = None,
+    priority: Priority = None,
+    label: Labels = None,
+    experiment: Experiment = "",
+    notify: Notify = None,
     after: After = None,
     after_failure: AfterFailure = None,
     name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
@@ -89,12 +114,14 @@ def run(
     from slipway.client.request.order import Order
     from slipway.client.request.request import Options
     from slipway.client.request.secrets import secret_values, variables
+    from slipway.client.request.terms import Terms, labels, time_limit
     from slipway.commands.run.parameters import parameters
     from slipway.commands.run.run import run as send_and_follow
 
+    terms = Terms(time_limit(time), priority, retry, labels(label or ()), experiment, tuple(notify or ()))
     order, values = Order(after or (), after_failure or ()), variables(env or ())
     words, sealed = tuple(arguments or ()), secret_values(secret or ())
-    choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed)
+    choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed, terms)
     options = Options(choices, name, save, script, parameters(sweep or ()), parallel, once=idempotency_key)
     code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
     raise typer.Exit(code)

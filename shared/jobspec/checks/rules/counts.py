@@ -8,11 +8,9 @@ from datetime import timedelta
 from shared.jobspec.checks.rules.context import Context
 from shared.jobspec.format.duration import (
     duration_flaw,
-    from_dot_net,
-    from_words,
     iso_duration,
+    meant_duration,
     parse_duration,
-    without_fractions,
 )
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
@@ -57,7 +55,7 @@ def wall_clock(context: Context) -> Iterator[Problem]:
         return
     length = parse_duration(node.text)
     if length is None:
-        better = _better(node.text) if len(node.text) < 32 else None
+        better = meant_duration(node.text) if len(node.text) < 32 else None
         remedy, fix = (f'write "{better}"', Fix("replace", node.pointer, better)) if better else (None, None)
         flaw = duration_flaw(node.text[:64])
         if "fixed length" in flaw:
@@ -67,14 +65,6 @@ def wall_clock(context: Context) -> Iterator[Problem]:
         longest = iso_duration(context.limits.max_wall_clock)
         message = f"maxWallClockTime has to be between {iso_duration(_SHORTEST)} and {longest}"
         yield problem("SW051", node.pointer, message)
-
-
-def _better(text: str) -> str | None:
-    """The duration that was certainly meant by one in another form, in lowercase, or between blanks."""
-    plain = text.strip()
-    if parse_duration(plain.upper()) is not None:
-        return plain.upper()
-    return without_fractions(plain.upper()) or from_dot_net(plain) or from_words(plain)
 
 
 def _parameter_servers(block: Node, count: int) -> Iterator[Problem]:
