@@ -91,6 +91,7 @@ def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> d
         "temporary": str(shared.parent / "nodes"),
         "path": f"{programs}:{_SYSTEM}",
         "maxNodes": nodes,
+        "packages": {"keep": str(shared.parent / "environments")},
         "mounts": {f"{ACCOUNT}/{name}": str(directory) for name, directory in containers.items()},
         # Hidden there, so that no drop is seen in it.
         "ends": str(containers[SCRIPTS] / ".slipway" / "ends"),

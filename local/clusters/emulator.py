@@ -10,7 +10,11 @@ from pathlib import Path
 from local.azurite import ACCOUNT
 from local.clusters.kind import DATA, LOGS, NAME, ClusterOptions, Running
 
-_OPTIONS = {"engine": "batchai", "mounted": [LOGS, DATA]}
+
+def _cluster(data: Path) -> dict[str, object]:
+    """The settings of the cluster: what its nodes mount, and where they keep environments."""
+    packages = {"keep": str(emulator_folder(data) / "environments")}
+    return {"engine": "batchai", "mounted": [LOGS, DATA], "packages": packages}
 
 
 def emulator_folder(data: Path) -> Path:
@@ -32,7 +36,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     )
     yield Running(
         url=url,
-        settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTERS": json.dumps({NAME: _OPTIONS})},
+        settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(options.data)})},
         # Azurite has no file shares; the emulator serves those that its nodes mount.
         connection_string=f"{options.storage.connection_string}FileEndpoint={url}/{ACCOUNT};",
     )

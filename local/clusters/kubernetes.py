@@ -73,6 +73,7 @@ def _cluster(cluster: Kubernetes) -> dict[str, object]:
             f"https://{ACCOUNT}.file.core.windows.net/{LOGS}": str(mount_root / LOGS),
             **{f"{ACCOUNT}/{name}": str(path) for name, path in containers.items()},
         },
+        "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
         # Hidden there, so that no drop is seen in it.
         "ends": str(containers[SCRIPTS] / ".slipway" / "ends"),

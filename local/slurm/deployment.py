@@ -38,6 +38,7 @@ def app_settings(
             f"https://{account}.file.core.windows.net/{LOGS}": str(mount_root / LOGS),
             **{f"{account}/{container}": str(directory(shared, container)) for container in containers},
         },
+        "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
         # Hidden there, so that it is not taken for a drop.
         "ends": str(directory(shared, drops) / ".slipway" / "ends"),

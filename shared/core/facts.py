@@ -10,6 +10,17 @@ from shared.jobspec import iso_duration
 
 
 @dataclass(frozen=True)
+class Packages:
+    """What an operator sets for the packages that jobs install; "" for each that is left out."""
+
+    #: addresses: of an index in place of PyPI, and of a proxy
+    index: str = ""
+    proxy: str = ""
+    #: a directory of the nodes for environments that later jobs use
+    keep: str = ""
+
+
+@dataclass(frozen=True)
 class ClusterFacts:
     """Facts of one cluster; None for each that is not known."""
 
@@ -30,6 +41,7 @@ class ClusterFacts:
     size: str = ""
     priority: str = ""
     region: str = ""
+    packages: Packages = Packages()
 
 
 #: Nothing is known.
@@ -73,6 +85,7 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
         size=read.size or configured.size,
         priority=read.priority or configured.priority,
         region=read.region or configured.region,
+        packages=configured.packages,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
+from shared.engines.options import packages_of
 from shared.jobspec import duration_flaw, parse_duration
 
 
@@ -32,6 +33,8 @@ class CommonOptions:
     reads: Mapping[str, str] = field(default_factory=dict)
     #: a directory in a mounted blob container, for the records of ended runs; "" for none
     ends: str = ""
+    #: of the packages that jobs install: an `index` and a `proxy`, and a directory to `keep` environments in
+    packages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def longest(self) -> timedelta | None:
@@ -46,6 +49,7 @@ class CommonOptions:
             max_nodes=self.max_nodes or None,
             gpus=self.gpus or None,
             longest=self.longest,
+            packages=packages_of(self.packages, "SLIPWAY_CLUSTERS"),
         )
 
 
@@ -74,6 +78,7 @@ def check_options(
     for path in (cluster.mount_root, *cluster.reads, *filter(None, (cluster.ends,)), *paths):
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
             raise Misconfigured(f"{place}: {path!r} is not an absolute path")
+    packages_of(cluster.packages, place)
     for directory in cluster.path.split(":"):
         if not directory.startswith("/") or any(c in directory for c in "\t\n$~"):
             text = f"path: {directory!r} is not an absolute directory; e.g. /opt/bin:/usr/bin:/bin"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
+from shared.core.facts import Packages
 
 _C = TypeVar("_C")
 
@@ -49,6 +51,24 @@ def cluster_of(kind: type[_C], name: str, options: Any, place: str, *, needed: S
     values = checked(options, place, kinds, needed=needed)
     cluster: _C = dataclass(name, **{members[option].name: value for option, value in values.items()})
     return cluster
+
+
+def packages_of(options: Mapping[str, str], place: str) -> Packages:
+    """The option `packages`. Raises Misconfigured."""
+    place = f"{place}: packages"
+    packages = Packages(**checked(options, place, {one.name: "str" for one in fields(Packages)}))
+    for name, address in (("index", packages.index), ("proxy", packages.proxy)):
+        parts = urlsplit(address)
+        if address and parts.scheme not in ("https", "http"):
+            raise Misconfigured(
+                f"{place}: {name} must be an address, such as https://pypi.example.org/simple"
+            )
+        if "@" in parts.netloc:
+            text = "is shown, so it cannot hold a password: jobs bring one as the secret PIP_INDEX_URL"
+            raise Misconfigured(f"{place}: {name} {text}")
+    if packages.keep and (not packages.keep.startswith("/") or any(c in packages.keep for c in "\t\n$")):
+        raise Misconfigured(f"{place}: keep: {packages.keep!r} is not an absolute path")
+    return packages
 
 
 def camel(name: str) -> str:

@@ -38,6 +38,7 @@ from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.current_teams import containers_of
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow, give_back
+from shared.lifecycle.packages import package_variables
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
 from shared.lifecycle.waiting.postponement import postponed, shown_error
@@ -226,17 +227,18 @@ async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     if mountable is not None:
         mountable |= await containers_of(ports, job.team) if job.team else {ports.policy.drop_container}
     keys, drops = ports.account_keys, defaults.drop_container
-    return with_ours(with_credentials(opened, keys, defaults.storage_suffix, mountable, drops), job)
+    document = with_credentials(opened, keys, defaults.storage_suffix, mountable, drops)
+    return with_ours(document, job, await package_variables(ports, job, document))
 
 
-def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
-    """The document with the variables that identify a job and its attempt, and with unbuffered Python.
+def with_ours(document: Mapping[str, Any], job: Job, packages: Mapping[str, str]) -> dict[str, Any]:
+    """The document with the variables that identify a job and its attempt, unbuffered Python, and `packages`.
 
     They come first, the token before all: who reads a list of jobs finds it without reading the others. The
     document may set its own PYTHONUNBUFFERED; the empty text turns it off.
     """
     token = job.fixed_target.token
-    ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt)}
+    ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), **packages}
     properties = dict(document["properties"])
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
     chosen = {v.get("name") for v in (*theirs, *(properties.get("secrets") or ()))}

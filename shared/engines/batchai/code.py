@@ -16,6 +16,7 @@ from shared.core.engine import Observation, Order
 from shared.core.job import Reason
 from shared.core.refusals import refused
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
+from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
 from shared.engines.node.code import CODES, TIMES
 from shared.engines.node.unpack import ENTRIES, UNPACKED
@@ -162,11 +163,14 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
 
 
 def with_code(order: Order) -> Mapping[str, Any]:
-    """The document of an order, whose preparation brings its code; as it is without one."""
-    if order.code is None:
-        return order.document
+    """The document of an order, whose preparation brings its code if it has any, and what makes packages."""
     properties = dict(order.document["properties"])
-    own = (properties.get("jobPreparation") or {}).get("commandLine") or ""
+    written = (properties.get("jobPreparation") or {}).get("commandLine") or ""
+    own = with_packages(written)
+    if order.code is None:
+        if own != written:
+            properties["jobPreparation"] = {"commandLine": own}
+        return {**order.document, "properties": properties}
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     properties["jobPreparation"] = {"commandLine": _preparation(order.code, own)}
     ours = {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}

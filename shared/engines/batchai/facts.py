@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
-from shared.engines.options import checked, each_cluster
+from shared.engines.options import checked, each_cluster, packages_of
 from shared.jobspec import MOUNT_LISTS, duration_flaw, parse_duration
 
 #: VM sizes with GPUs: one GPU for six cores, and GiB of memory for each GPU, less in the first NC and NV.
@@ -21,6 +21,7 @@ _OPTIONS: Mapping[str, str] = {
     "gpus": "int",
     "nodeMemory": "int",
     "maxWallClock": "str",
+    "packages": "Mapping[str, str]",
 }
 
 
@@ -57,6 +58,7 @@ def _configured(value: Any, place: str) -> ClusterFacts:
         gpus=options.get("gpus"),
         memory=options.get("nodeMemory"),
         longest=longest,
+        packages=packages_of(options.get("packages") or {}, place),
     )
 
 

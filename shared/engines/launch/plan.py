@@ -12,14 +12,15 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from shared.core.engine import Earlier, Order
 from shared.core.errors import Rejected
+from shared.engines.launch.packages import with_packages
+from shared.engines.launch.programs import in_brief, joined
 from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
@@ -39,53 +40,43 @@ _PLAIN, _LARGEST = 64 << 10, (128 << 10) - len(f"{PLAN}=") - 1
 @cache
 def script() -> str:
     """The program, which is the same for every job."""
-    return _joined(_FILES)
+    return joined(*_FILES)
 
 
 @cache
 def spreading() -> str:
     """The program that starts processes on the other nodes, for schedulers without a command for that."""
-    return _joined((*_STORES, "private", "agent", "spread"))
+    return joined(*_STORES, "private", "agent", "spread")
 
 
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return _joined((*_STORES, "private", "keep"))
+    return joined(*_STORES, "private", "keep")
 
 
 @cache
 def mounting() -> str:
     """The program that mounts a job's volumes on its node."""
-    return _joined(("private", "volumes"))
+    return joined("private", "volumes")
 
 
 @cache
 def bringing() -> str:
     """The program that brings the code of a job to its node."""
-    return _joined(("../../snapshots/grammar", "unpack", "code"))
+    return joined("../../snapshots/grammar", "unpack", "code")
 
 
 @cache
 def bringing_in_brief() -> str:
     """The same as one short word: it stands in every plan, and in what Batch AI lists of a job."""
-    packed = base64.b64encode(zlib.compress(bringing().encode(), 9)).decode()
-    return f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{packed}')))"
+    return in_brief(bringing())
 
 
 @cache
 def forgetting() -> str:
     """The program that removes the leftovers of attempts."""
-    return _joined(("files", "proof", "store", "forget"))
-
-
-def _joined(names: Sequence[str]) -> str:
-    folder = Path(__file__).parents[1] / "node"
-    parts = ["#!/usr/bin/env python3\n"]
-    for name in names:
-        lines = (folder / f"{name}.py").read_text(encoding="utf-8").splitlines(keepends=True)
-        parts += [line for line in lines if not line.startswith("from shared.")]
-    return "".join(parts)
+    return joined("files", "proof", "store", "forget")
 
 
 def plan(site: Site, order: Order) -> dict[str, Any]:
@@ -93,7 +84,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
     properties: Mapping[str, Any] = order.document["properties"]
     nodes = int(properties["nodeCount"])
     steps = Steps(site, nodes, _names(site, properties), (*own(properties), *secrets(properties)))
-    preparation = (properties.get("jobPreparation") or {}).get("commandLine")
+    preparation = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
     main = main_steps(steps, properties)
     return {
         "version": 1,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.first_record import begun, first_record
 from shared.intake.generations import next_place, runs_again
 from shared.jobspec import JsonObject, redact
+from shared.lifecycle.packages import package_variables
 from shared.lifecycle.waiting.dependents import Ends, ends_of
 
 _ANY = "<job id>"
@@ -59,7 +61,9 @@ async def explain(ports: Ports, draft: Draft, *, keyed: bool = True, live: bool 
     foreseen = await _foreseen(ports, draft, live=live and keyed)
     view, trouble = await _view(ports, cluster) if live else (None, "")
     ahead = await _ahead(ports, cluster) if live and cluster else None
-    moment = _Moment(view, trouble, ahead, judge(dependencies, ends), ends)
+    runnable = draft.prepared.runnable
+    packages = await package_variables(ports, foreseen.job, runnable.document) if live and runnable else {}
+    moment = _Moment(view, trouble, ahead, judge(dependencies, ends), ends, packages)
     return await off_loop(request.size, _body, ports, draft, foreseen, moment, keyed=keyed, live=live)
 
 
@@ -79,6 +83,7 @@ class _Moment(NamedTuple):
     ahead: Ahead | None
     judgement: Judgement
     ends: Ends
+    packages: Mapping[str, str]
 
 
 def _body(
@@ -105,7 +110,7 @@ def _body(
         "document": redact(prepared.document),
     }
     if (runnable := prepared.runnable) is not None:
-        body |= describe_run(ports, job, runnable, moment.view, moment.ahead)
+        body |= describe_run(ports, job, runnable, moment.packages, moment.view, moment.ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -19,15 +20,23 @@ _MASK = "***"
 
 
 def describe_run(
-    ports: Ports, job: Job, runnable: Runnable, view: ClusterView | None, ahead: Ahead | None
+    ports: Ports,
+    job: Job,
+    runnable: Runnable,
+    packages: Mapping[str, str],
+    view: ClusterView | None,
+    ahead: Ahead | None,
 ) -> JsonObject:
-    """Everything about the run itself: environment, request, limits, wait and cost."""
+    """Everything about the run itself: environment, request, limits, wait and cost.
+
+    `packages`: the variable with the cluster's settings for them (`package_variables`).
+    """
     policy, target, document = ports.policy, job.fixed_target, runnable.document
     keys, defaults = dict.fromkeys(ports.account_keys, _MASK), policy.completion
     suffix, drops = defaults.storage_suffix, defaults.drop_container
     masked = with_credentials(redact(document), keys, suffix, read_only=drops)
     code = source_of(job.code, _MASK) if job.code is not None else None
-    order = Order(target, with_ours(masked, job), resources=job.resources, code=code)
+    order = Order(target, with_ours(masked, job, packages), resources=job.resources, code=code)
     engine = ports.engines.get(target.engine)
     *before, last = (_request(one) for one in engine.submissions(order))
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts

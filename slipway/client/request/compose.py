@@ -16,10 +16,8 @@ from slipway.terminal.characters import printable
 OUTPUT = "MODEL"
 #: The member of a job that holds the path of a Python script.
 PATH_FIELD = "pythonScriptFilePath"
-#: The packages that the script needs, for pip.
-REQUIREMENTS = "requirements.txt"
-#: The directory for them, which each node has for this job alone.
-_PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
+#: Where `slipway_packages` makes the environment of the job on each node.
+_ENVIRONMENT = "$AZ_BATCHAI_JOB_TEMP/environment"
 _AT_ONCE = Order()
 _NO_TERMS = Terms()
 #: A variable of the job, which the node replaces with its value.
@@ -57,11 +55,11 @@ class Choices:
         return members | joined(written, self.order.members) | self.terms.envelope(written)
 
 
-def compose(script: str, choices: Choices, prefix: str, *, requirements: bool = False) -> dict[str, Any]:
+def compose(script: str, choices: Choices, prefix: str, *, packages: str = "") -> dict[str, Any]:
     """The document for a script of a folder, which it may be run with or dropped in; `prefix` is for output.
 
     A Python script runs once on each node, with the variables of `pyTorchSettings`; a shell script runs on
-    the first node. With `requirements`, each node first installs what the folder's requirements.txt lists.
+    the first node. `packages` is the file of the folder that lists what each node first installs.
     Raises Failure for another kind of script, and for a name that no path can have.
     """
     is_python = script.endswith(".py")
@@ -73,12 +71,15 @@ def compose(script: str, choices: Choices, prefix: str, *, requirements: bool = 
     properties: dict[str, Any] = {"nodeCount": choices.nodes or 1}
     if is_python:
         properties["pyTorchSettings"] = {PATH_FIELD: path}
+        if packages:
+            properties["pyTorchSettings"]["pythonInterpreterPath"] = f"{_ENVIRONMENT}/python"
         if arguments:
             properties["pyTorchSettings"]["commandLineArgs"] = arguments
     elif script.endswith((".sh", ".bash")):
         quoted = shlex.quote(script)  # the same for a plain name
         path = path if quoted == script else "<SLIPWAY_FOLDER>/"
-        line = f'bash "{path}"{"" if quoted == script else quoted} {arguments}'.rstrip()
+        begin = f'. "{_ENVIRONMENT}/activate" && ' if packages else ""
+        line = f'{begin}bash "{path}"{"" if quoted == script else quoted} {arguments}'.rstrip()
         properties["customToolkitSettings"] = {"commandLine": line}
     else:
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
@@ -86,12 +87,8 @@ def compose(script: str, choices: Choices, prefix: str, *, requirements: bool = 
         properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
     properties |= choices.terms.properties({})
     environment, secrets = _variables(choices)
-    if requirements:
-        file = f"<SLIPWAY_FOLDER>/{REQUIREMENTS}"
-        install = f'python -m pip install --target "{_PACKAGES}" -r "{file}"'
-        properties["jobPreparation"] = {"commandLine": install}
-        own = environment.get("PYTHONPATH")
-        environment["PYTHONPATH"] = f"{_PACKAGES}:{own}" if own else _PACKAGES
+    if packages:
+        properties["jobPreparation"] = {"commandLine": f'slipway_packages "<SLIPWAY_FOLDER>/{packages}"'}
     for member, values in (("environmentVariables", environment), ("secrets", secrets)):
         if values:
             properties[member] = [{"name": name, "value": value} for name, value in values.items()]

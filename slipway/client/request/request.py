@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from shared.jobspec import Source, has_errors, redact, report
-from slipway.client.request.compose import REQUIREMENTS, Choices, compose
+from slipway.client.request.compose import Choices, compose
 from slipway.client.request.diagnose import diagnosed
 from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE, OwnJob, filled
-from slipway.client.snapshot.choose import by_name, choose
+from slipway.client.request.packages import packages_file
+from slipway.client.snapshot.choose import choose
 from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.failure import Failure
@@ -76,8 +77,8 @@ def request_of(path: Path, options: Options, prefix: str) -> Request:
     else:
         script = path.name
         _warn(path)
-    listed = is_folder and REQUIREMENTS in by_name(tree)
-    document = compose(script, options.choices, prefix, requirements=listed)
+    packages = packages_file(tree) if is_folder else ""
+    document = compose(script, options.choices, prefix, packages=packages)
     folder = path if is_folder else path.parent
     _keep(folder, document, options)
     message = {**_members(options, {}), "spec": filled(document)}

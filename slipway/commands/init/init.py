@@ -5,7 +5,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from slipway.client.request.compose import REQUIREMENTS, Choices, compose
+from slipway.client.request.compose import Choices, compose
+from slipway.client.request.packages import REQUIREMENTS
 from slipway.commands.asking import show
 from slipway.commands.init.templates import SWEEP, TEMPLATES, Template
 from slipway.failure import Failure
@@ -28,11 +29,11 @@ def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
         raise Failure(f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}")
     chosen = TEMPLATES[template]
     choices = Choices(chosen.nodes, chosen.image)
-    document = compose(_SCRIPT, choices, _PREFIX, requirements=bool(chosen.packages))
-    path = document["properties"].pop("pyTorchSettings")["pythonScriptFilePath"]
+    document = compose(_SCRIPT, choices, _PREFIX, packages=REQUIREMENTS if chosen.packages else "")
+    script = document["properties"].pop("pyTorchSettings")
     properties = {
         "nodeCount": chosen.nodes,
-        chosen.toolkit: {"pythonScriptFilePath": path, **chosen.members},
+        chosen.toolkit: {**script, **chosen.members},
         **document["properties"],
     }
     files = {_SCRIPT: chosen.script, "job.json": json.dumps({"properties": properties}, indent=2) + "\n"}

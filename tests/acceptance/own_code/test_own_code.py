@@ -7,19 +7,13 @@ the drop container are written anew. A cluster that is added to the registry is 
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import pytest
-import pytest_asyncio
 
-from local.clusters.registry import CLUSTERS, USUAL
-from local.kubernetes import find_programs
-from local.slurm import missing_programs
-from local.stack import Options, stack
 from shared.snapshots.pack import THROUGH_APP
-from tests.acceptance.conftest import KEY, provisioned
 from tests.acceptance.door import Door, eventually, shell, unique
 from tests.breadth import size
 from tests.doubles.archives import COMMAND, FOLDER, PRINTED, digest, file, packed
@@ -27,42 +21,12 @@ from tests.doubles.archives import COMMAND, FOLDER, PRINTED, digest, file, packe
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _EDITED = (file("train.py", "print('edited')\n"), file("run.sh", "#!/bin/sh\necho edited\n", executable=True))
-_LACKING: Mapping[str, Callable[[], Any]] = {
-    "slurm": missing_programs,
-    "kubernetes": lambda: find_programs().missing_programs(),
-}
 _PLACES = ("work", "scripts/digits")
 _COMMAND = f'cd "$SLIPWAY_CODE" && {COMMAND}'
 #: Nodes and command of a job: of one node, of several, and one that succeeds at its second attempt, for which
 #: a quick run does not wait.
 _ALL = ((1, _COMMAND), (2, _COMMAND), (1, f'[ "$SLIPWAY_ATTEMPT" = 2 ] || exit 3; {_COMMAND}'))
 _SHAPES = _ALL[: size(len(_ALL), 2)]
-
-
-@pytest_asyncio.fixture(
-    scope="module",
-    loop_scope="session",
-    params=[one if one == USUAL else pytest.param(one, marks=pytest.mark.thorough) for one in CLUSTERS],
-)
-async def own_door(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Door]:
-    """The front door of a stack with that cluster."""
-    if CLUSTERS[request.param].needs_programs and (lacking := _LACKING[request.param]()):
-        pytest.skip(f"{', '.join(lacking)} not found: run `make install-{request.param}`")
-    options = Options(
-        data=tmp_path_factory.mktemp(request.param),
-        in_memory=True,
-        cluster=request.param,
-        overrides={
-            "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
-            "LOCAL_HOST_FUNCTION_KEY": KEY,
-            "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
-        },
-        host_arguments=("--enable-auth",),
-    )
-    async with stack(options, provisioned) as running, Door(running, KEY) as opened:
-        yield opened
 
 
 async def test_every_job_runs_the_code_that_was_accepted_with_it(own_door: Door) -> None:

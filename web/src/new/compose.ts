@@ -11,12 +11,9 @@ const PLAIN = /^[A-Za-z0-9_./-]+$/;
 
 type Members = Record<string, unknown>;
 
-/** Where each node has the packages of a requirements.txt, for this job alone. */
-const PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages";
-const INSTALLED: Members = {
-  jobPreparation: { commandLine: `python -m pip install --target "${PACKAGES}" -r "<SLIPWAY_FOLDER>/requirements.txt"` },
-  environmentVariables: [{ name: "PYTHONPATH", value: PACKAGES }],
-};
+/** Where each node has the packages of a requirements.txt. */
+const ENVIRONMENT = "$AZ_BATCHAI_JOB_TEMP/environment";
+const INSTALLED: Members = { jobPreparation: { commandLine: `slipway_packages "<SLIPWAY_FOLDER>/requirements.txt"` } };
 
 /** The text to submit. Throws FolderError for a folder that cannot be sent this way. */
 export async function composed({ name, files }: Folder): Promise<string> {
@@ -94,11 +91,14 @@ function jobFile(name: string, files: readonly FolderFile[]): Members {
   const prefix = "$AZ_BATCHAI_MOUNT_ROOT/logs";
   const path = `$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/${name}/${script.path}`;
   const isPython = script.path.endsWith(".py");
+  const isPackaged = files.some((file) => file.path === "requirements.txt");
+  const python = { pythonScriptFilePath: path, ...(isPackaged ? { pythonInterpreterPath: `${ENVIRONMENT}/python` } : {}) };
+  const shell = `${isPackaged ? `. "${ENVIRONMENT}/activate" && ` : ""}bash "${path}"`;
   return {
     properties: {
       nodeCount: 1,
-      ...(isPython ? { pyTorchSettings: { pythonScriptFilePath: path } } : { customToolkitSettings: { commandLine: `bash "${path}"` } }),
-      ...(files.some((file) => file.path === "requirements.txt") ? INSTALLED : {}),
+      ...(isPython ? { pyTorchSettings: python } : { customToolkitSettings: { commandLine: shell } }),
+      ...(isPackaged ? INSTALLED : {}),
       stdOutErrPathPrefix: prefix,
       outputDirectories: [{ id: "MODEL", pathPrefix: prefix, pathSuffix: "model" }],
     },

@@ -54,11 +54,58 @@ def test_a_folder_goes_whole_and_its_paths_are_relative(tmp_path: Path) -> None:
     request = request_of(tmp_path, Options(choices), PREFIX)
 
     assert files(request) == ["lib/model.py", "requirements.txt", "train.py"]
-    packages = "$AZ_BATCHAI_JOB_TEMP/packages"
-    install = f'python -m pip install --target "{packages}" -r "./requirements.txt"'
-    assert properties(request)["jobPreparation"] == {"commandLine": install}
-    assert properties(request)["environmentVariables"] == [{"name": "PYTHONPATH", "value": f"{packages}:lib"}]
+    assert properties(request)["jobPreparation"] == {"commandLine": 'slipway_packages "./requirements.txt"'}
+    assert properties(request)["pyTorchSettings"] == {
+        "pythonScriptFilePath": "train.py",
+        "pythonInterpreterPath": "$AZ_BATCHAI_JOB_TEMP/environment/python",
+    }
+    assert properties(request)["environmentVariables"] == [{"name": "PYTHONPATH", "value": "lib"}]
     assert "jobPreparation" not in properties(request_of(tmp_path / "train.py", NOTHING, PREFIX))
+
+
+def test_a_shell_script_finds_the_commands_of_its_packages(tmp_path: Path) -> None:
+    make(tmp_path, "train.sh", "requirements.txt")
+
+    line = properties(request_of(tmp_path, NOTHING, PREFIX))["customToolkitSettings"]["commandLine"]
+
+    assert line == '. "$AZ_BATCHAI_JOB_TEMP/environment/activate" && bash "./train.sh"'
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (("requirements.txt", "uv.lock", "environment.yml"), "requirements.txt"),
+        (("uv.lock", "pyproject.toml"), "uv.lock"),
+        (("pyproject.toml",), ""),
+        (("environment.yml",), "environment.yml"),
+        (("lib/requirements.txt",), ""),
+    ],
+)
+def test_one_file_of_a_folder_lists_its_packages(
+    tmp_path: Path, files: tuple[str, ...], expected: str
+) -> None:
+    make(tmp_path, "train.py", *files)
+
+    prepared = properties(request_of(tmp_path, NOTHING, PREFIX)).get("jobPreparation")
+
+    assert prepared == ({"commandLine": f'slipway_packages "./{expected}"'} if expected else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_listed"),
+    [
+        ('[project]\nname = "x"\ndependencies = ["numpy"]\n', True),
+        ('[project]\nname = "x"\ndependencies = []\n', False),
+        ("[tool.ruff]\nline-length = 110\n", False),
+        ("project = 1\n", False),
+        ("[", False),
+    ],
+)
+def test_a_project_lists_packages_if_it_depends_on_any(tmp_path: Path, text: str, is_listed: bool) -> None:
+    make(tmp_path, "train.py")
+    (tmp_path / "pyproject.toml").write_text(text)
+
+    assert ("jobPreparation" in properties(request_of(tmp_path, NOTHING, PREFIX))) is is_listed
 
 
 def test_a_slipway_json_alone_is_said_to_be_of_no_use(

@@ -1,0 +1,152 @@
+"""Environments that are kept for later jobs of the same team, by what they were made of.
+
+Below a directory of the cluster, whose environments all its jobs can change: the app names one only where a
+single team uses the cluster. One that no job may use any more goes when there is no room for another.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import stat
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Dict, Iterator, NamedTuple, Optional, Set
+
+from shared.engines.node.environment import MARK, Environment
+
+#: The most environments of a directory; where all are in use, another job makes its own.
+KEPT = 16
+#: A line of a list that names other files, and one that says what only this job's folder or variables say.
+_OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*?)\s*(?:\s#.*)?$")
+_OWN = re.compile(
+    r"-e\b|--editable|-f\b|--find-links|[.~]|[^@:#;]*/|.*(?:\bfile:|\$\{)|(?!.*://).*\.(?:whl|zip|tar\.gz)\b"
+)
+#: Variables and files that say where packages come from.
+_SETTINGS = ("PIP_", "UV_", "PYTHONPATH")
+_FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf")
+
+
+class Kept(NamedTuple):
+    """An environment, and whether it was made now."""
+
+    place: Path
+    is_new: bool
+
+
+def kept(directory: Path, file: Path, values: Dict[str, str], until: float) -> Optional[Kept]:
+    """The environment of a file, made now if there is none; None if it is not one to keep.
+
+    Raises as `Environment.make`. Nothing removes it before `until`.
+    """
+    key = key_of(file, values)
+    if key is None or not _is_ours(directory):
+        return None
+    place = directory / key
+    with (directory / f"{key}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks, on which two would make it at once
+            return None
+        mark = place / MARK
+        is_new = not mark.exists()
+        if is_new:
+            if not _has_room(directory, place):
+                return None
+            Environment(place, file, values).make()
+        used = max(until, mark.stat().st_mtime)
+        os.utime(str(mark), (used, used))
+    return Kept(place, is_new)
+
+
+def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
+    """The digest of all that an environment is made of; None if a part of it is this job's alone."""
+    digest = hashlib.sha256()
+    lists: Set[Path] = set()
+    if file.suffix != ".txt" or not _add(file, lists):
+        return None
+    parts = [f"{os.path.relpath(str(one), str(file.parent))}\0{one.read_text()}" for one in sorted(lists)]
+    parts += [sys.version, sys.executable, sys.prefix, os.uname().sysname, os.uname().machine, *_installed()]
+    parts += [f"{name}={value}" for name, value in sorted(values.items()) if name.startswith(_SETTINGS)]
+    for name in (*_FILES, f"{sys.prefix}/pip.conf", values.get("PIP_CONFIG_FILE", "")):
+        with suppress(OSError):
+            parts.append(Path(name.format(HOME=values.get("HOME", ""))).read_text(errors="replace"))
+    for part in parts:
+        digest.update(f"{len(part)}:{part}".encode(errors="surrogateescape"))
+    return digest.hexdigest()[:32]
+
+
+def _add(file: Path, lists: Set[Path]) -> bool:
+    """Add a list, and those that it names; whether none of them says what is only this job's."""
+    path = Path(os.path.normpath(str(file)))
+    if path in lists:
+        return True
+    lists.add(path)
+    try:
+        lines = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    except (OSError, ValueError):
+        return False  # pip says more
+    for line in map(str.strip, lines):
+        other = _OTHERS.match(line)
+        if other and "://" not in other.group(1):
+            if not _add(path.parent / other.group(1), lists):
+                return False
+        elif other or _OWN.match(line):
+            return False
+    return True
+
+
+def _installed() -> Iterator[str]:
+    """What the interpreter has already, which is not installed again."""
+    for directory in sys.path:
+        with suppress(OSError):
+            yield directory
+            names = (one.name for one in Path(directory).iterdir())
+            yield from sorted(name for name in names if name.endswith(("-info", ".pth")))
+
+
+def _is_ours(directory: Path) -> bool:
+    """Whether it is a directory that no other user of the node can write; it is made if it is missing."""
+    with suppress(OSError):
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        state = directory.lstat()
+        is_closed = stat.S_ISDIR(state.st_mode) and not state.st_mode & 0o022
+        return is_closed and state.st_uid == os.geteuid() and os.access(str(directory), os.W_OK)
+    return False
+
+
+def _has_room(directory: Path, place: Path) -> bool:
+    """Whether there is room for one more, after those have gone that no job may use any more."""
+    others = [one for one in directory.iterdir() if one.is_dir() and one != place]
+    over = {one: _until(one) for one in others}
+    for one in sorted(others, key=lambda one: over[one]):
+        if len(others) < KEPT:
+            break
+        if over[one] < time.time() and _remove(one):
+            others.remove(one)
+    return len(others) < KEPT
+
+
+def _remove(place: Path) -> bool:
+    with place.with_name(f"{place.name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # a job makes it, or begins to use it
+        if _until(place) >= time.time():
+            return False
+        with suppress(OSError):
+            (place / MARK).unlink()  # first: what is left of it is not used
+        shutil.rmtree(str(place), ignore_errors=True)
+    return not place.exists()
+
+
+def _until(place: Path) -> float:
+    """Until when a job may use it; 0.0 for one that was not finished."""
+    try:
+        return (place / MARK).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,80 @@
+"""Makes the Python environment of a job on its node, of what a file of its folder lists. It stands alone.
+
+Its argument is the file. The environment is at $AZ_BATCHAI_JOB_TEMP/environment: a shell reads its
+`activate`, and `python` there is the interpreter with the environment's commands on its PATH. What the node
+or the image has is used, and not installed again.
+"""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Dict, List
+
+from shared.engines.node.environment import MARK, Absent, Environment
+from shared.engines.node.kept import kept
+
+#: The folder below the job's own directory.
+ENVIRONMENT = "environment"
+#: The variable with what the cluster sets: `index`, `proxy`, `keep`, and `seconds`, how long the job may run.
+SETTINGS = "SLIPWAY_PACKAGES"
+#: Seconds from which on an image is worth its while.
+LONG = 60
+_REMEDY = "or choose an image that has them: slipway run --image NAME"
+
+
+def make(file: Path, place: Path, environment: Dict[str, str]) -> str:
+    """Make the environment at that place, and say how. Raises as `Environment.make`."""
+    settings = json.loads(environment.get(SETTINGS) or "{}")
+    values = {**_from(settings), **environment}
+    with Path(f"{place}.lock").open("w") as lock:  # nodes may share the directory
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if (place / MARK).exists():
+            return "are there"
+        base = None
+        if settings.get("keep"):
+            base = kept(Path(settings["keep"]), file, values, time.time() + settings["seconds"])
+        one = Environment(place, file, values)
+        if base:
+            one.make_above(base.place)
+            return "were installed, and are kept" if base.is_new else "were kept"
+        one.make()
+        return "were installed"
+
+
+def _from(settings: Dict[str, Any]) -> Dict[str, str]:
+    """The variables of pip and uv for an index and a proxy of the cluster."""
+    values: Dict[str, str] = {}
+    if settings.get("index"):
+        values.update(PIP_INDEX_URL=settings["index"], UV_DEFAULT_INDEX=settings["index"])
+    if settings.get("proxy"):
+        values.update(HTTP_PROXY=settings["proxy"], HTTPS_PROXY=settings["proxy"])
+    return values
+
+
+def main(arguments: List[str], environment: Dict[str, str]) -> int:
+    """Make the environment of the file that is the argument; its exit code."""
+    file = Path.cwd() / arguments[0]  # of a link: its own folder counts, as for pip
+    place = Path(environment["AZ_BATCHAI_JOB_TEMP"], ENVIRONMENT)
+    began = time.time()
+    try:
+        how = make(file, place, environment)
+    except (Absent, OSError, subprocess.CalledProcessError) as error:
+        reason = f"the packages of {file.name} could not be installed"
+        more = "" if isinstance(error, subprocess.CalledProcessError) else f": {error}"
+        sys.stderr.write(f"{reason}{more} (on {os.uname()[1]}); {_REMEDY}\n")
+        return 1
+    took = time.time() - began
+    sys.stdout.write(f"The packages of {file.name} {how}: {took:.0f} s\n")
+    if took > LONG:
+        sys.stdout.write("An image that has them starts at once: slipway run --image NAME\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], dict(os.environ)))

@@ -1,0 +1,349 @@
+"""`slipway_packages` of a preparation, run as the nodes run it, with packages that need no index."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from shared.engines.launch.packages import with_packages
+from shared.engines.node.environment import MARK
+from shared.engines.node.kept import KEPT
+from shared.engines.node.packages import SETTINGS
+from tests.doubles.packages import project, wheel
+
+_SYSTEM = "/usr/bin:/bin"
+#: A command, and its module.
+TINY = "def main():\n    print('tiny here')\n"
+_SHOW = "import sys, tiny; print('module', sys.prefix)"
+
+
+class Node:
+    """A node whose interpreter is that of a directory of programs; each job has a folder of its own."""
+
+    def __init__(self, root: Path, programs: Path | None = None) -> None:
+        self.root, self.programs = root, programs or Path(sys.executable).parent
+        self.wheels = root / "wheels"
+        self.wheels.mkdir()
+        wheel(self.wheels, "tiny", TINY)
+
+    def job(self, name: str, **files: str) -> Job:
+        job = Job(self, self.root / name)
+        job.write(**files)
+        return job
+
+    def lists(self, text: str) -> str:
+        """A list of packages that pip takes from the wheels."""
+        return f"--no-index\n{text}\n"
+
+
+class Job:
+    """The folder of a job, with its directory on the node above it."""
+
+    def __init__(self, node: Node, temporary: Path) -> None:
+        self.node, self.temporary, self.work = node, temporary, temporary / "wd"
+        self.work.mkdir(parents=True)
+        self.settings: Mapping[str, object] = {}
+        self.variables: Mapping[str, str] = {"PIP_FIND_LINKS": str(node.wheels)}
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.work / name.replace("__", ".")).write_text(text)
+
+    def prepare(self, file: str = "requirements.txt") -> subprocess.CompletedProcess[str]:
+        return self._bash(with_packages(f'slipway_packages "./{file}"'))
+
+    def shell(self, line: str) -> str:
+        """What a shell script prints, run as `slipway run` has it."""
+        return self._printed(f'. "$AZ_BATCHAI_JOB_TEMP/environment/activate" && {line}')
+
+    def python(self, program: str) -> str:
+        self.write(train__py=program)
+        return self._printed('"$AZ_BATCHAI_JOB_TEMP/environment/python" train.py')
+
+    def _printed(self, line: str) -> str:
+        process = self._bash(line)
+        assert process.returncode == 0, process.stderr
+        return process.stdout
+
+    def _bash(self, line: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            "PATH": f"{self.node.programs}:{_SYSTEM}",
+            "HOME": str(self.node.root),
+            "AZ_BATCHAI_JOB_TEMP": str(self.temporary),
+            **({SETTINGS: json.dumps(self.settings)} if self.settings else {}),
+            **self.variables,
+        }
+        return subprocess.run(
+            ["bash", "-c", line],
+            check=False,
+            cwd=self.work,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def succeeded(process: subprocess.CompletedProcess[str]) -> str:
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
+
+
+def test_a_list_says_what_it_says_at_home(node: Node) -> None:
+    wheel(node.wheels, "other", version="1.0")
+    wheel(node.wheels, "other", version="2.0")
+    lists = {"base__txt": "tiny\n", "limits__txt": "other<2\n"}
+    job = node.job(
+        "j", requirements__txt="-r base.txt\n-c limits.txt\n./local\n-e ./edited\nother\n", **lists
+    )
+    project(job.work / "local", "local_one", "V = 7\n")
+    project(job.work / "edited", "edited_one", "V = 1\n")
+    job.variables = {**job.variables, "PIP_NO_INDEX": "1"}
+
+    printed = succeeded(job.prepare())
+
+    assert "The packages of requirements.txt were installed: " in printed
+    assert job.shell("tiny && python -c 'import tiny'") == "tiny here\n"
+    (job.work / "edited" / "edited_one.py").write_text("V = 2\n")
+    text = (
+        "import subprocess, importlib.metadata as m, local_one, edited_one\n"
+        "print(local_one.V, edited_one.V, m.version('other'), flush=True)\n"
+        "subprocess.run(['tiny'], check=True)"
+    )
+    assert job.python(text) == "7 2 1.0\ntiny here\n"
+
+
+def test_what_an_image_has_counts_and_is_not_installed_again(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    subprocess.run([sys.executable, "-m", "venv", str(image)], check=True)
+    node = Node(tmp_path, image / "bin")
+    subprocess.run(
+        [image / "bin/pip", "install", "-q", "--no-index", node.wheels / "tiny-1.0-py3-none-any.whl"],
+        check=True,
+    )
+    shutil.rmtree(node.wheels)
+    job = node.job("j", requirements__txt=node.lists("tiny"))
+
+    printed = succeeded(job.prepare())
+
+    assert "Requirement already satisfied: tiny" in printed
+    assert job.python(_SHOW) == f"module {job.temporary}/environment\n"
+    assert job.shell("tiny") == "tiny here\n"
+
+
+def test_files_of_the_folder_are_not_the_modules_of_what_prepares_it(node: Node) -> None:
+    broken = dict.fromkeys(("json__py", "pip__py", "venv__py", "time__py"), "raise SystemExit('broken')")
+    job = node.job("j", requirements__txt=node.lists("tiny"), **broken)
+    job.variables = {**job.variables, "PIP_USER": "1", "PIP_TARGET": str(node.root / "elsewhere")}
+
+    succeeded(job.prepare())
+
+    assert job.shell("tiny") == "tiny here\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "reason"),
+    [
+        (
+            "requirements.txt",
+            "--no-index\nabsent-one\n",
+            "the packages of requirements.txt could not be installed",
+        ),
+        ("uv.lock", "version = 1\n", "uv export -o requirements.txt"),
+        ("environment.yml", "dependencies: [numpy]\n", "environment.yml needs conda"),
+    ],
+)
+def test_what_cannot_be_installed_ends_with_its_remedy(
+    tmp_path: Path, file: str, text: str, reason: str
+) -> None:
+    (programs := tmp_path / "programs").mkdir()
+    (programs / "python").symlink_to(Path(sys.base_prefix, "bin", Path(sys.executable).resolve().name))
+    job = Node(tmp_path, programs).job("j", **{file.replace(".", "__"): text})
+
+    process = job.prepare(file)
+
+    assert process.returncode == 1
+    assert reason in process.stderr
+    assert "slipway run --image NAME" in process.stderr
+
+
+def test_an_image_without_python_is_named(tmp_path: Path) -> None:
+    job = Node(tmp_path, tmp_path / "none").job("j", requirements__txt="tiny\n")
+    line = with_packages("slipway_packages requirements.txt").replace("python python3", "no-python")
+
+    process = subprocess.run(
+        ["bash", "-c", line], check=False, cwd=job.work, capture_output=True, text=True, timeout=60
+    )
+
+    assert process.returncode == 1
+    assert "need Python, which is not in the image" in process.stderr
+
+
+def test_the_dependencies_of_a_project_are_installed(node: Node) -> None:
+    job = node.job("j", pyproject__toml='[project]\nname = "x"\nversion = "1"\ndependencies = ["tiny"]\n')
+    job.variables = {**job.variables, "PIP_NO_INDEX": "1"}
+
+    succeeded(job.prepare("pyproject.toml"))
+
+    assert job.shell("tiny") == "tiny here\n"
+
+
+def test_what_uv_has_locked_is_installed(node: Node) -> None:
+    project_ = '[project]\nname = "x"\nversion = "1"\nrequires-python = ">=3.9"\ndependencies = ["tiny"]\n'
+    job = node.job("j", pyproject__toml=project_)
+    job.variables = {"UV_FIND_LINKS": str(node.wheels), "UV_OFFLINE": "1", "UV_NO_INDEX": "1"}
+    uv = {**job.variables, "PATH": os.environ["PATH"], "HOME": str(node.root)}
+    subprocess.run([node.programs / "uv", "lock", "--quiet"], check=True, cwd=job.work, env=uv)
+
+    succeeded(job.prepare("uv.lock"))
+
+    assert job.shell("tiny") == "tiny here\n"
+
+
+class Kept:
+    """Jobs of a team on a node that keeps environments."""
+
+    def __init__(self, root: Path) -> None:
+        self.node, self.directory = Node(root), root / "kept" / "team"
+
+    def job(self, name: str, text: str = "tiny", **files: str) -> Job:
+        job = self.node.job(name, requirements__txt=self.node.lists(text), **files)
+        job.settings = {"keep": str(self.directory), "seconds": 60}
+        return job
+
+    @property
+    def all(self) -> list[Path]:
+        return sorted(path.parent for path in self.directory.glob(f"*/{MARK}"))
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(tmp_path)
+
+
+def test_an_environment_is_made_once_and_used_by_later_jobs(kept: Kept) -> None:
+    assert "were installed, and are kept" in succeeded(kept.job("first").prepare())
+    second = kept.job("second")
+
+    assert "were kept" in succeeded(second.prepare())
+
+    assert second.python(_SHOW) == f"module {second.temporary}/environment\n"
+    assert second.shell("tiny") == "tiny here\n"
+    assert len(kept.all) == 1
+
+
+def test_what_a_job_installs_itself_is_its_own(kept: Kept) -> None:
+    wheel(kept.node.wheels, "later")
+    first, second = kept.job("first"), kept.job("second")
+    succeeded(first.prepare())
+
+    first.shell(
+        "pip install --no-index later && python -m pip uninstall -y later && pip install --no-index later"
+    )
+    succeeded(second.prepare())
+
+    assert first.python("import later, tiny") == ""
+    with pytest.raises(AssertionError, match="No module named 'later'"):
+        second.python("import later")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"text": "tiny"}, {"text": "tiny==1.0"}),
+        ({"text": "-r a.txt", "a__txt": "tiny"}, {"text": "-r a.txt", "a__txt": "tiny>=1"}),
+        ({"text": "-c a.txt\ntiny", "a__txt": "tiny<3"}, {"text": "-c a.txt\ntiny", "a__txt": "tiny<4"}),
+    ],
+)
+def test_what_a_list_and_those_that_it_names_say_makes_another(
+    kept: Kept, before: dict[str, str], after: dict[str, str]
+) -> None:
+    for number, files in enumerate((before, before, after)):
+        assert "kept" in succeeded(kept.job(f"{number}", **files).prepare())
+
+    assert len(kept.all) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["./local", "-e ./local", "-e local", "local/", "--editable=./local", "local_one @ file://${PWD}/local"],
+)
+def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> None:
+    job = kept.job("j", f"tiny\n{line}")
+    project(job.work / "local", "local_one", "V = 7\n")
+
+    assert "were installed: " in succeeded(job.prepare())
+
+    assert job.python("import local_one, tiny; print(local_one.V)") == "7\n"
+    assert kept.all == []
+
+
+def test_a_directory_that_others_can_write_is_not_used(kept: Kept) -> None:
+    kept.directory.mkdir(parents=True)
+    kept.directory.chmod(0o777)
+
+    assert "were installed: " in succeeded(kept.job("j").prepare())
+
+    assert kept.all == []
+
+
+def test_one_that_was_cut_off_is_made_again(kept: Kept) -> None:
+    succeeded(kept.job("first").prepare())
+    (cut,) = kept.all
+    (cut / MARK).unlink()
+    shutil.rmtree(cut / "bin")
+    second = kept.job("second")
+
+    assert "were installed, and are kept" in succeeded(second.prepare())
+
+    assert second.shell("tiny") == "tiny here\n"
+
+
+def test_only_so_many_are_kept_and_none_that_a_job_uses_goes(kept: Kept) -> None:
+    kept.directory.mkdir(parents=True, mode=0o700)
+    for number in range(KEPT):
+        (other := kept.directory / f"other-{number}").mkdir()
+        (other / MARK).write_text("")
+        until = time.time() + 3600 + number
+        os.utime(other / MARK, (until, until))
+
+    assert "were installed: " in succeeded(kept.job("full").prepare())
+    for number in (3, 5):
+        os.utime(kept.directory / f"other-{number}" / MARK, (10 + number, 10 + number))
+    assert "were installed, and are kept" in succeeded(kept.job("free").prepare())
+
+    assert len(kept.all) == KEPT
+    assert not (kept.directory / "other-3").exists()
+    assert (kept.directory / "other-5").exists()
+
+
+def test_the_index_of_the_cluster_is_asked_unless_the_job_names_its_own(node: Node) -> None:
+    for name in ("cluster", "own"):
+        page = node.root / name / "tiny"
+        page.mkdir(parents=True)
+        version = "3.0" if name == "own" else "2.0"
+        file = wheel(page, "tiny", TINY, version)
+        (page / "index.html").write_text(f'<a href="{file.name}">{file.name}</a>')
+    own = {"PIP_INDEX_URL": (node.root / "own").as_uri()}
+    versions = []
+    for name, variables in (("theirs", {}), ("its", own)):
+        job = node.job(name, requirements__txt="tiny\n")
+        job.settings = {"index": (node.root / "cluster").as_uri()}
+        job.variables = {"PIP_CONFIG_FILE": os.devnull, **variables}
+        succeeded(job.prepare())
+        versions.append(job.python("import importlib.metadata as m; print(m.version('tiny'))"))
+
+    assert versions == ["2.0\n", "3.0\n"]
