@@ -94,12 +94,12 @@ def _is_own(teams: Teams, path: str) -> bool:
     return teams.of_folder(path) == "vision"
 
 
-async def _said(world: World, folder: str, late: Mapping[str, bytes] = MappingProxyType({})) -> str:
+async def _heard(world: World, folder: str, late: Mapping[str, bytes] = MappingProxyType({})) -> str:
     """All that the team hears of its folder; other files come while its jobs run."""
     run = [await run_of(world.ports, f"{folder}{name}") for name in ("train1.py", "train.py", "job.json")]
-    said = await look_at_folder(world.ports, folder)
+    looked = await look_at_folder(world.ports, folder)
     explained = await explain_folder(world.ports, folder, live=False)
-    jobs = [(one.job.state, one.job.message, one.job.problems, one.job.code) for one in said.accepted]
+    jobs = [(one.job.state, one.job.message, one.job.problems, one.job.code) for one in looked.accepted]
     for name, body in late.items():
         world.pass_time(1)
         world.drops.upload(name, body)
@@ -110,7 +110,7 @@ async def _said(world: World, folder: str, late: Mapping[str, bytes] = MappingPr
     teams = Teams.model_validate({"teams": TEAMS})
     lines = [one for one in (await audit(world.ports)).differences if _is_own(teams, one.what)]
     notes = {p: body for p, body in world.drops.receipt_files.items() if _is_own(teams, p)}
-    return f"{run}\n{said.waits}\n{jobs}\n{said.explained}\n{explained}\n{lines}\n{notes}"
+    return f"{run}\n{looked.waits}\n{jobs}\n{looked.explained}\n{explained}\n{lines}\n{notes}"
 
 
 @pytest.mark.parametrize(("kind", "theirs"), pairs(FOLDERS, THEIRS))
@@ -123,8 +123,8 @@ async def test_nothing_that_is_said_of_a_folder_depends_on_files_of_another_team
     early = {} if late else THEIRS[theirs]
 
     elsewhere = {f"z/{name}": body for name, body in late.items()}  # so that as much time passes
-    alone = await _said(await _world(files), folder, elsewhere)
-    beside = await _said(await _world(files, early, archived=how == "in the archive"), folder, late)
+    alone = await _heard(await _world(files), folder, elsewhere)
+    beside = await _heard(await _world(files, early, archived=how == "in the archive"), folder, late)
 
     assert beside == alone
 
@@ -135,4 +135,4 @@ async def test_the_same_files_are_named_to_the_team_that_has_them(kind: str) -> 
     world = await _world(files, THEIRS["that name"])
     await world.ports.teams.put(Teams.model_validate({"teams": {"vision": {"folders": ["v"]}}}), "*")
 
-    assert "sub/train.py" in await _said(world, folder)
+    assert "sub/train.py" in await _heard(world, folder)
