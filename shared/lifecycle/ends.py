@@ -114,4 +114,4 @@ async def _last_error(ports: Ports, job: Job, observation: Observation) -> str:
     # After repeated failures, no job of the cluster waits for its line for a while.
     patience = ports.policy.last_error_patience
     last = await read_end_soon(ports, job, target, document, patience, observation.reason)
-    return error_line(last.lines) if last else ""
+    return error_line(last) if last else ""
