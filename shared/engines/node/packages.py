@@ -69,8 +69,8 @@ def main(arguments: List[str], environment: Dict[str, str]) -> int:
         more = "" if isinstance(error, subprocess.CalledProcessError) else f": {error}"
         sys.stderr.write(f"{reason}{more} (on {os.uname()[1]}); {_REMEDY}\n")
         return 1
-    took = time.time() - began
-    sys.stdout.write(f"The packages of {file.name} {how}: {took:.0f} s\n")
+    took = max(1, round(time.time() - began))
+    sys.stdout.write(f"The packages of {file.name} {how}: {took} s\n")
     if took > LONG:
         sys.stdout.write("An image that has them starts at once: slipway run --image NAME\n")
     return 0
