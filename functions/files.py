@@ -14,7 +14,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.openapi.elements import ATTACHMENT, FOLDER, RANGES, REDIRECT, ZIP
+from functions.openapi.elements import ATTACHMENT, ATTEMPT, FOLDER, RANGES, REDIRECT, ZIP
 from functions.openapi.operation import operation
 from functions.problem import problem
 from functions.process import ports
@@ -35,7 +35,14 @@ _SLASH = re.compile("(%2F)", re.IGNORECASE)
 _HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 
 
-@operation(blueprint, "GET", "jobs/{id}/zip", answers={200: ZIP}, refused=(404, 409, 410, 413), query=FOLDER)
+@operation(
+    blueprint,
+    "GET",
+    "jobs/{id}/zip",
+    answers={200: ZIP},
+    refused=(404, 409, 410, 413),
+    query=(*FOLDER, ATTEMPT),
+)
 async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     """Get a small output directory as one ZIP file.
 
@@ -50,7 +57,8 @@ async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     name = name.encode()[:_LONGEST_NAME].decode(errors="ignore")
     async with ARCHIVES.share() as seat, BODIES.share() as share:
         await seat.take(1)
-        archive = await zipped(ports(), job_id, directory, path, caller(), share.take)
+        attempt = query.get("attempt", "")
+        archive = await zipped(ports(), job_id, directory, path, caller(), share.take, attempt=attempt)
         headers = {
             **_HOSTILE,
             "Cache-Control": "private, no-cache",
@@ -65,6 +73,7 @@ async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     "jobs/{id}/files/{directory}/{*path}",
     answers={200: ATTACHMENT, 206: ATTACHMENT, 304: None, 307: REDIRECT},
     refused=(404, 409, 410, 412, 413, 416),
+    query=(ATTEMPT,),
     headers=RANGES,
 )
 async def get_file(req: func.HttpRequest) -> func.HttpResponse:
@@ -111,20 +120,20 @@ async def _file(req: func.HttpRequest, path: str) -> func.HttpResponse:
     from shared.operate.files.addresses import address_of_large
 
     job_id, directory = req.route_params["id"], req.route_params["directory"]
-    app, who = ports(), caller()
+    app, who, attempt = ports(), caller(), req.params.get("attempt", "")
     span = span_of(req.headers.get("Range", ""))
-    if span is None and (address := await address_of_large(app, job_id, directory, path, who)):
+    if span is None and (address := await address_of_large(app, job_id, directory, path, who, attempt)):
         kept_from = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
         return func.HttpResponse(status_code=307, headers={"Location": address, **kept_from})
     condition = req.headers.get("If-Range")
     async with BODIES.share() as share:
         await share.take(most_of(None if condition else span))
-        chunk = await output.content(app, job_id, directory, path, span, who)
-        tag = validator(job_id, directory, path, chunk)
+        chunk = await output.content(app, job_id, directory, path, span, who, attempt=attempt)
+        tag = validator(job_id, attempt, directory, path, chunk)
         if span and condition and condition != tag:
             del chunk  # this request never has two
-            span, chunk = None, await output.content(app, job_id, directory, path, None, who)
-            tag = validator(job_id, directory, path, chunk)
+            span, chunk = None, await output.content(app, job_id, directory, path, None, who, attempt=attempt)
+            tag = validator(job_id, attempt, directory, path, chunk)
         name = path.rpartition("/")[2]
         return _answered(req, name, share, chunk, tag, whole=span is None)
 

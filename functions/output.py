@@ -8,7 +8,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.openapi.elements import AFTER, ARCHIVE, FILE, FOLDER, LOG, SNAPSHOT, Parameter, text
+from functions.openapi.elements import AFTER, ARCHIVE, ATTEMPT, FILE, FOLDER, LOG, SNAPSHOT, Parameter, text
 from functions.openapi.operation import operation
 from functions.problem import HEADERS, Reply, answer, body_of
 from functions.process import ports
@@ -37,20 +37,23 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
     query=(
         text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
         Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
+        ATTEMPT,
     ),
 )
 async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """Read a part of a job's log.
 
-    Continue at `Slipway-Next-Offset` while `Slipway-More` is `true`. An offset belongs to one run:
-    when the job's `attempt` or the last `queued` entry of its `history` changes, start again at 0.
+    Continue at `Slipway-Next-Offset` while `Slipway-More` is `true`. An offset belongs to one run: when the
+    job's `attempt` or the last `queued` entry of its `history` changes, start again at 0. What an earlier
+    attempt wrote stays, and is read with `attempt`.
     """
     from shared.operate.files import output
 
     query = req.params
     name, chunk, more = await output.log(
-        ports(), req.route_params["id"], query.get("file"), query.get("offset", "0"), caller()
-    )
+        ports(), req.route_params["id"], query.get("file"), query.get("offset", "0"), caller(),
+        query.get("attempt", ""),
+    )  # fmt: skip
     headers = {
         "Slipway-Next-Offset": str(chunk.next),
         "Slipway-More": str(more).lower(),
@@ -59,7 +62,7 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
 
 
-@operation(blueprint, "GET", "jobs/{id}/errors", refused=(404, 409, 410))
+@operation(blueprint, "GET", "jobs/{id}/errors", refused=(404, 409, 410), query=(ATTEMPT,))
 async def get_errors(req: func.HttpRequest) -> Reply[ErrorEnds]:
     """Read the last lines of standard error of a job's processes, without its secrets.
 
@@ -69,12 +72,12 @@ async def get_errors(req: func.HttpRequest) -> Reply[ErrorEnds]:
     from shared.answers.output import ErrorEnds, LastLines
     from shared.operate.files.stderr import stderr
 
-    ends = await stderr(ports(), req.route_params["id"], caller())
+    ends = await stderr(ports(), req.route_params["id"], caller(), req.params.get("attempt", ""))
     files = tuple(LastLines(file=one.file, lines=tuple(one.lines)) for one in ends.files)
     return answer(ErrorEnds(files=files, more=ends.more))
 
 
-@operation(blueprint, "GET", "jobs/{id}/files", refused=(404, 409, 410), query=(*FOLDER, AFTER))
+@operation(blueprint, "GET", "jobs/{id}/files", refused=(404, 409, 410), query=(*FOLDER, AFTER, ATTEMPT))
 async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
     """List the files in a folder of an output directory.
 
@@ -88,7 +91,8 @@ async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
-    page = await output.files(ports(), job_id, directory, path, query.get("after", ""), caller())
+    after, attempt = query.get("after", ""), query.get("attempt", "")
+    page = await output.files(ports(), job_id, directory, path, after, caller(), attempt)
     listed = tuple(
         OutputEntry(
             name=one.name,
@@ -103,7 +107,7 @@ async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
     return answer(OutputEntries(files=listed, next=page.next or None))
 
 
-@operation(blueprint, "GET", "jobs/{id}/addresses", refused=(404, 409, 410), query=(*FOLDER, AFTER))
+@operation(blueprint, "GET", "jobs/{id}/addresses", refused=(404, 409, 410), query=(*FOLDER, AFTER, ATTEMPT))
 async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
     """Get addresses by which a finished job's files are read from storage itself.
 
@@ -115,7 +119,8 @@ async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
-    page = await addresses(ports(), job_id, directory, path, query.get("after", ""), caller())
+    after, attempt = query.get("after", ""), query.get("attempt", "")
+    page = await addresses(ports(), job_id, directory, path, after, caller(), attempt)
     if page is None:
         return answer(FileAddresses(addresses=(), next=None, expires=None))
     listed = tuple(
@@ -147,7 +152,7 @@ async def get_metrics(req: func.HttpRequest) -> Reply[Metrics]:
     return answer(as_json(result, query.get("points", "")))
 
 
-@operation(blueprint, "GET", "jobs/{id}/outputs", refused=(404, 409, 410))
+@operation(blueprint, "GET", "jobs/{id}/outputs", refused=(404, 409, 410), query=(ATTEMPT,))
 async def get_outputs(req: func.HttpRequest) -> Reply[OutputDirectories]:
     """List a job's output directories.
 
@@ -156,7 +161,8 @@ async def get_outputs(req: func.HttpRequest) -> Reply[OutputDirectories]:
     """
     from shared.operate.files import output
 
-    return answer({"outputs": await output.outputs(ports(), req.route_params["id"], caller())})
+    job_id, attempt = req.route_params["id"], req.params.get("attempt", "")
+    return answer({"outputs": await output.outputs(ports(), job_id, caller(), attempt)})
 
 
 @operation(blueprint, "GET", "jobs/{id}/receipt", refused=(404, 410))

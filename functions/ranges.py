@@ -39,11 +39,11 @@ def most_of(span: Span | None) -> int:
     return min(MOST_BYTES, span.last - span.first + 1)
 
 
-def validator(job_id: str, directory: str, path: str, chunk: FileChunk) -> str:
+def validator(job_id: str, attempt: str, directory: str, path: str, chunk: FileChunk) -> str:
     """A strong ETag of the file as it is now; "" where the engine cannot see whether it changes."""
     if not chunk.version:
         return ""
-    identity = "\0".join((job_id, directory, path, chunk.version, str(chunk.size)))
+    identity = "\0".join((job_id, attempt, directory, path, chunk.version, str(chunk.size)))
     return f'"{hashlib.sha256(identity.encode()).hexdigest()[:32]}"'
 
 

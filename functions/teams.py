@@ -95,13 +95,15 @@ def _share(one: TeamUsage, month: str) -> TeamShare:
 def _use(use: Use, month: str) -> TeamUse:
     from shared.answers.teams import TeamUse
 
-    total = use.held(month)
+    total, used = use.held(month), use.used(month)
     return TeamUse(
         jobs=total.jobs,
         nodes=total.nodes,
         gpus=total.gpus,
         gpu_hours=round(total.gpu_hours, 4),
         cost=round(total.cost, 4),
+        reserved_gpu_hours=round(total.gpu_hours - used.gpu_hours, 4),
+        reserved_cost=round(total.cost - used.cost, 4),
         waiting=len(use.waiting),
         borrowed=len(use.loans),
         lent=len(use.lent),

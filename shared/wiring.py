@@ -134,11 +134,15 @@ _WRITTEN = ("SLIPWAY_RECEIPTS_CONTAINER", "SLIPWAY_ARCHIVE_CONTAINER", "SLIPWAY_
 
 
 def _written_containers(settings: Settings, drops: str) -> _Written:
-    """The containers of receipts, of the archive and of code; none is that of drops."""
-    for setting in _WRITTEN:
-        if settings.text(setting) == drops:
-            raise Misconfigured(f"{setting} must not be {drops}: what is written there could start jobs")
-    return _Written(*map(settings.text, _WRITTEN))
+    """The containers of receipts, of the archive and of code: each another one, and none that of drops."""
+    written = _Written(*map(settings.text, _WRITTEN))
+    for name in written:
+        which = " and ".join(one for one, other in zip(_WRITTEN, written, strict=True) if other == name)
+        if name == drops:
+            raise Misconfigured(f"{which} must not be {drops}: what is written there could start jobs")
+        if written.count(name) > 1:
+            raise Misconfigured(f"{which} must not be the same: what is old is deleted from each")
+    return written
 
 
 def _now() -> datetime:

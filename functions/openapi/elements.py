@@ -153,6 +153,11 @@ FOLDER = (
     text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
     text("path", "a folder in it; `.`, the default, is the directory itself", "."),
 )
+ATTEMPT = Parameter(
+    "attempt",
+    "the attempt whose files are meant, by default the current one",
+    {"type": "integer", "minimum": 1},
+)
 #: Of an archive.
 FILE = text("file", "the name of one file of it, whose text is answered, too", "train.py")
 #: Of every GET that answers JSON.

@@ -25,6 +25,10 @@ class TeamUse(Answer):
     """In this month: the hours that ended jobs have used, and those that active jobs may still use."""
     cost: float
     """In this month: the cost of ended jobs, and the cost that active jobs may still reach."""
+    reserved_gpu_hours: float
+    """Of the hours those that active jobs may still use, if each runs as long as it may."""
+    reserved_cost: float
+    """Of the cost that which active jobs may still reach."""
     waiting: int
     """Jobs that wait for the quota, up to 200."""
     borrowed: int

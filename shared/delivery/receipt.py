@@ -13,12 +13,12 @@ from shared.core.identity import engine_name
 from shared.core.job import Entry, Job, JobState
 from shared.core.messages import MESSAGE, digest
 from shared.core.view import whole
-from shared.jobspec import redact, report
+from shared.jobspec import mounts_scripts, redact, report
 
 #: The format of job.json, and of the accepted document in a receipt.
 FORMAT = "2018-05-01"
 _LINE = 300
-#: In place of its code, for a job that mounts the container of drops.
+#: In place of its code, for a job that mounts the container of drops, or something in the place of scripts.
 LIVE = "live"
 
 
@@ -56,15 +56,16 @@ def receipt(
             body["outputs"] = outputs(job, accepted)
         body["spec"] = {"sha256": digest(accepted)}
         if job.code is None and drops and _mounts(accepted, drops):
-            body["code"] = LIVE  # what its folder holds when an attempt runs
+            body["code"] = LIVE  # what lies there when an attempt runs
         body["accepted"] = accepted
     return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def _mounts(document: Mapping[str, Any], container: str) -> bool:
-    """Whether a job mounts a container of blobs."""
+    """Whether a job mounts this container of blobs, or anything in the place of scripts."""
     mounts = (document.get("properties") or {}).get("mountVolumes") or {}
-    return any(one.get("containerName") == container for one in mounts.get("azureBlobFileSystems") or ())
+    blobs = mounts.get("azureBlobFileSystems") or ()
+    return any(one.get("containerName") == container for one in blobs) or mounts_scripts({**document})
 
 
 def diagnostics(job: Job) -> bytes:

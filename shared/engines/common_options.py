@@ -8,8 +8,12 @@ from datetime import timedelta
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
+from shared.engines.launch.site import GRACE
 from shared.engines.options import packages_of
 from shared.jobspec import duration_flaw, parse_duration
+
+#: The bounds of the time that a job has after SIGTERM.
+_GRACE = (1, 600)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,8 @@ class CommonOptions:
     #: most nodes of a job, and its longest time (ISO 8601)
     max_nodes: int = 0
     max_wall_clock: str = ""
+    #: seconds from SIGTERM to SIGKILL
+    grace_seconds: int = GRACE
     #: share address, ACCOUNT/CONTAINER or file server id → directory of the nodes
     mounts: Mapping[str, str] = field(default_factory=dict)
     #: directory of the nodes → where this app mounts it
@@ -86,6 +92,8 @@ def check_options(
     for option, number in {"gpus": cluster.gpus, "maxNodes": cluster.max_nodes, **numbers}.items():
         if number < 0:
             raise Misconfigured(f"{place}: {option} has to be at least 0")
+    if not _GRACE[0] <= cluster.grace_seconds <= _GRACE[1]:
+        raise Misconfigured(f"{place}: graceSeconds has to be from {_GRACE[0]} to {_GRACE[1]}")
     if cluster.max_wall_clock and not cluster.longest:
         flaw = duration_flaw(cluster.max_wall_clock) or "has no length"
         raise Misconfigured(f"{place}: maxWallClock {flaw}; write one such as P1D or PT12H")

@@ -35,7 +35,12 @@ if TYPE_CHECKING:
     from shared.jobspec.format.models import JobSpec
     from shared.jobspec.format.mounts import MOUNT_LISTS
     from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
-    from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
+    from shared.jobspec.format.scripts import (
+        mounts_scripts,
+        scripts_mounted,
+        scripts_possible,
+        scripts_wanted,
+    )
     from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
     from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
     from shared.jobspec.needs import is_met_by, is_pattern
@@ -80,7 +85,7 @@ _NAMES = {
     "format.models": "JobSpec",
     "format.mounts": "MOUNT_LISTS",
     "format.placeholders": "placeholder_flaw script_pattern",
-    "format.scripts": "scripts_possible scripts_wanted",
+    "format.scripts": "mounts_scripts scripts_mounted scripts_possible scripts_wanted",
     "format.secrets": "masked open_secrets redact seal_secrets",
     "secrets.embedded": "SEALED",
     "job_sweep": "Value combinations filled longest text_of",
@@ -162,6 +167,7 @@ __all__ = [
     "mebibytes",
     "mended",
     "mounts_drops",
+    "mounts_scripts",
     "name_flaw",
     "open_secrets",
     "page_of",
@@ -175,6 +181,7 @@ __all__ = [
     "read_through",
     "redact",
     "script_pattern",
+    "scripts_mounted",
     "scripts_possible",
     "scripts_wanted",
     "seal_secrets",

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from shared.core.code.record import Code
+from shared.core.code.record import Code, is_of_code
 from shared.core.code.snapshots import Snapshot
 from shared.core.each import each
 from shared.core.errors import Unreadable
@@ -70,7 +70,7 @@ async def collect_now_and_then(ports: Ports) -> Collected:
 async def collect(ports: Ports) -> Collected:
     """Renew what is needed, and delete what is not. Two at once do the work of one. Raises Unavailable."""
     needed = await _needed(ports)
-    listed = [one async for one in ports.snapshots.listed()]
+    listed = [one async for one in ports.snapshots.listed() if is_of_code(one.blob)]
     now = ports.clock()
     old = [one for one in listed if one.blob in needed.blobs and now - one.modified > _RENEWED]
     await each(old, lambda one: ports.snapshots.touch(one.blob))

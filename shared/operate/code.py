@@ -42,7 +42,7 @@ async def code_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, file: str
         raise Misuse(
             f"{job_id} brings no code of its own",
             status=404,
-            remedy="its receipt names the scripts that it mounts",
+            remedy="its receipt says whether it mounts what it runs, and has the document that it ran",
         )
     read = await _read(ports.snapshots, job_id, code, file)
     until = ports.clock() + _READABLE

@@ -507,6 +507,8 @@ class TeamUse(TypedDict):
     gpus: int
     gpuHours: float
     cost: float
+    reservedGpuHours: float
+    reservedCost: float
     waiting: int
     borrowed: int
     lent: int

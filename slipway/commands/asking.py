@@ -39,12 +39,17 @@ def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
     return asyncio.run(whole())
 
 
-def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:
-    """Run a query about one job, given its id, to its exit code. Raises Failure if no job matches."""
+def asking_about(
+    job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str, attempt: int = 0
+) -> int:
+    """Run a query about one job, given its id, to its exit code. Raises Failure if no job matches.
+
+    What it reads of files is of that attempt, or of the current one.
+    """
     from slipway.client.jobs.naming import job_id
 
     async def with_id(api: Service) -> int:
-        return await ask(api, await job_id(api, job))
+        return await ask(api.at_attempt(attempt), await job_id(api, job))
 
     return asking(with_id, url, key)
 

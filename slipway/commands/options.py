@@ -22,6 +22,9 @@ Key = Annotated[
 JobId = Annotated[
     str, typer.Argument(metavar="JOB", help="its id (or the beginning of it), its name, or last")
 ]
+Attempt = Annotated[
+    int | None, typer.Option(min=1, help="an earlier attempt of the job  [default: the last one]")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 #: For what comes bit by bit.
 JsonLines = Annotated[bool, typer.Option("--json", help="print JSON, an object on each line")]

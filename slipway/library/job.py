@@ -11,14 +11,15 @@ from pydantic import ValidationError
 from shared.answers.job import JobDetail
 from slipway.client.caller import warn_caller
 from slipway.client.calls.patience import patiently, pause, time_limit
-from slipway.client.files.download import among_others, find_and_save, no_file
+from slipway.client.files.download import among_others, find_and_save, folder_of, no_file
 from slipway.client.files.remote import Remote
 from slipway.client.files.room import Room
 from slipway.client.files.saving import reasons
 from slipway.client.files.walk import walk
 from slipway.client.jobs.curves import Curves, answers
 from slipway.client.jobs.lines import Printer, compiled
-from slipway.client.jobs.log import Selection, clock_for, read
+from slipway.client.jobs.log import clock_for, read
+from slipway.client.jobs.selection import Selection
 from slipway.client.jobs.tail import last_errors
 from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service, service
@@ -90,22 +91,26 @@ class AsyncJob:
         file: str = "",
         *,
         rank: int | str = "",
+        stream: str = "",
+        attempt: int = 0,
         tail: int | None = None,
         grep: str = "",
         timestamps: bool = False,
         follow: bool = False,
         to: TextStream | None = None,
     ) -> None:
-        """Write the log to `to`, by default standard output; with `follow` until the job ends.
+        """Write the log to `to`, by default to standard output and error; with `follow` until the job ends.
 
-        `file` is one of `stdouterr`, such as stderr.txt; without it, standard output of every process, or of
-        the one with the rank. `tail` begins with that many last lines of each, `grep` leaves lines that
-        the expression matches, `timestamps` puts the time of arrival in front of those that are followed.
+        `file` is one of `stdouterr`, such as execution.log; without it, both streams of every process, or of
+        the one with the rank; `stream` is stdout or stderr for one of them. `attempt` is an earlier one.
+        `tail` begins with that many last lines of each file, `grep` leaves lines that the expression matches,
+        `timestamps` puts the time of arrival in front of those that are followed.
         """
-        selection = Selection(file, str(rank), tail)
-        stream = cast(BinaryIO, _Text(to or sys.stdout))
-        clock = clock_for(timestamps=timestamps, follow=follow)
-        printer = Printer(stream, grep=compiled(grep), clock=clock)
+        selection = Selection(file, str(rank), stream, attempt, tail)
+        clock, pattern = clock_for(timestamps=timestamps, follow=follow), compiled(grep)
+        errors = None if to else Printer(cast(BinaryIO, _Text(sys.stderr)), grep=pattern, clock=clock)
+        out = cast(BinaryIO, _Text(to or sys.stdout))
+        printer = Printer(out, grep=pattern, clock=clock, errors=errors)
         async with service(self._url, self._key) as api:
             await read(api, self.id, selection, printer, follow=follow)
 
@@ -125,20 +130,25 @@ class AsyncJob:
                 curves.add(answer)
         return Metrics(curves.all(), curves.note)
 
-    async def files(self, *patterns: str) -> tuple[Remote, ...]:
-        """The files that the job wrote and that fit one of the patterns; without patterns all of them."""
-        async with service(self._url, self._key) as api:
+    async def files(self, *patterns: str, attempt: int = 0) -> tuple[Remote, ...]:
+        """The files that the job wrote and that fit one of the patterns; without patterns all of them.
+
+        Those of the current attempt, or of an earlier one.
+        """
+        async with service(self._url, self._key) as whole:
+            api = whole.at_attempt(attempt)
             return (await walk(api, self.id, await api.outputs(self.id), patterns)).files
 
-    async def download(self, *patterns: str, to: str | os.PathLike[str] = "") -> Path:
+    async def download(self, *patterns: str, to: str | os.PathLike[str] = "", attempt: int = 0) -> Path:
         """Save these files below a directory, by default one named after the job; the directory.
 
         What is there already is left alone, as by `slipway download`. Warns of links and other things that
         are not files, and of files of another job in the directory. Raises Failure where no file fits, and,
         once the others are there, where one of them could not be saved, or the disk lacks room for them.
         """
-        folder = Path(to or self.id)
-        async with service(self._url, self._key) as api:
+        folder = Path(to or folder_of(self.id, attempt))
+        async with service(self._url, self._key) as whole:
+            api = whole.at_attempt(attempt)
             directories = await api.outputs(self.id)
             finding, outcome = await find_and_save(
                 api,

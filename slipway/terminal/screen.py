@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from slipway.terminal.characters import harmless, one_line, printable
+from slipway.terminal.passing import PASSING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,6 +73,7 @@ def screen(clock: Callable[[], float]) -> Screen:
 
 def put(*lines: str, colour: bool = False) -> None:
     """Lines of a command's output; with `colour` those that they have."""
+    PASSING.clear()
     sys.stdout.writelines(f"{one_line(one, colour=colour)}\n" for one in lines)
     sys.stdout.flush()
 
@@ -112,6 +114,7 @@ def confirmed(question: str) -> bool:
 
 def remark(text: str) -> None:
     """Lines beside the output of a command that do not begin with its name."""
+    PASSING.clear()
     sys.stderr.writelines(f"{harmless(one, colour=False)}\n" for one in text.split("\n"))
     sys.stderr.flush()
 

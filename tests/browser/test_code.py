@@ -143,7 +143,7 @@ async def test_code_that_cannot_be_listed_is_said_with_the_remedy_and_not_asked_
 @pytest.mark.parametrize(
     ("receipt", "text"),
     [
-        ({"code": "live"}, "Live: this job mounts the drop container"),
+        ({"code": "live"}, "Live: this job mounts what it runs"),
         ({}, "This job does not bring code of its own"),
     ],
 )

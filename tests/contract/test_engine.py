@@ -483,6 +483,33 @@ async def test_each_attempt_runs_the_accepted_code_in_its_own_copy_on_each_node(
     assert printed.data.decode() == PRINTED
 
 
+async def test_what_an_attempt_wrote_stays_when_the_next_one_has_run(rig: Rig) -> None:
+    rig.needs_files()
+    name = f"n-{uuid.uuid4().hex[:12]}"
+    texts = {number: {"stdout.txt": f"{number}\n", "stderr.txt": f"bad {number}\n"} for number in (1, 2)}
+    targets, earlier = list[Target](), tuple[Earlier, ...]()
+    for number, files in texts.items():
+        order = rig.order(f"echo {number}; echo bad {number} >&2; exit 3", name=f"{name}-{number}")
+        await rig.engine.submit(replace(order, earlier=earlier))
+        if rig.memory is not None:
+            rig.ends(order.target, JobState.FAILED, Reason.USER, 3)
+            rig.memory.outputs[order.target.name] = {file: text.encode() for file, text in files.items()}
+        await rig.until(order.target, lambda observation: observation.state.terminal)
+        targets, earlier = [*targets, order.target], (Earlier(order.target, "user"),)
+
+    written = {
+        number: {
+            file: (await rig.engine.read(target, "stdouterr", file, 0, 100)).data.decode()
+            for file in texts[number]
+        }
+        for number, target in enumerate(targets, 1)
+    }
+    assert written == texts
+    for target in targets:
+        names = {file.name for file in await rig.engine.files(target, "stdouterr")}
+        assert names >= {"stdout.txt", "stderr.txt"}
+
+
 @pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
     rig: Rig, code: CodeStorage, tmp_path: Path, whose: str

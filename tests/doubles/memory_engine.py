@@ -43,6 +43,8 @@ class MemoryEngine:
     overlaps: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
+    #: of the attempts that have others, by name
+    outputs: dict[str, dict[str, bytes]] = field(default_factory=dict)
     #: when each file was last written, if the cluster gives it
     modified: dict[str, datetime] = field(default_factory=dict)
     #: path of a folder → the list to return instead of its content
@@ -154,7 +156,7 @@ class MemoryEngine:
         folder = "" if path == "." else f"{path}/"
         below = {
             name.removeprefix(folder): len(data)
-            for name, data in self.output.items()
+            for name, data in self._written(target).items()
             if name.startswith(folder)
         }
         files = {name: size for name, size in below.items() if "/" not in name}
@@ -172,13 +174,17 @@ class MemoryEngine:
         await self._ask("read", target, directory, path, offset, limit)
         if path in self.refuses:
             raise self.refuses[path]
-        if directory == "stdouterr" and any(name.startswith(f"{path}/") for name in self.output):
+        written = self._written(target)
+        if directory == "stdouterr" and any(name.startswith(f"{path}/") for name in written):
             raise NotAFile(f"{directory}/{path} is a directory")
-        if directory != "stdouterr" or path not in self.output or target.name in self.forgotten:
+        if directory != "stdouterr" or path not in written or target.name in self.forgotten:
             raise NotFound(f"there is no {directory}/{path}")
-        whole = self.output[path]
+        whole = written[path]
         data = whole[offset : offset + limit]
         return FileChunk(data, offset + len(data), len(whole), str(hash(whole)))
+
+    def _written(self, target: Target) -> dict[str, bytes]:
+        return self.outputs.get(target.name, self.output)
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The test's choice; by default no nodes."""

@@ -766,6 +766,10 @@ export type TeamUse = {
   gpuHours: number;
   /** In this month: the cost of ended jobs, and the cost that active jobs may still reach. */
   cost: number;
+  /** Of the hours those that active jobs may still use, if each runs as long as it may. */
+  reservedGpuHours: number;
+  /** Of the cost that which active jobs may still reach. */
+  reservedCost: number;
   /** Jobs that wait for the quota, up to 200. */
   waiting: number;
   /** Further jobs, which are on the quotas of other teams. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -10,6 +11,8 @@ from shared.core.relations.contents import FrozenModel
 
 #: How the archive came: sent by a client, frozen from a drop, or from a folder that a request names.
 Origin: TypeAlias = Literal["upload", "drop", "folder"]
+#: The names that archives have.
+_BLOB = re.compile(r"[^/]+/[0-9a-f]{64}", re.ASCII)
 #: The place `at` of an archive that is unpacked into the working directory of a run.
 WORK = "work"
 
@@ -32,6 +35,11 @@ class Code(FrozenModel):
     def blob(self) -> str:
         """Its name in the container of snapshots."""
         return f"{self.scope}/{self.sha256}"
+
+
+def is_of_code(blob: str) -> bool:
+    """Whether a blob has the name of an archive: another one is not the app's, and it leaves that alone."""
+    return _BLOB.fullmatch(blob) is not None
 
 
 @dataclass(frozen=True)

@@ -85,10 +85,14 @@ class TeamUse:
 
     def total(self, month: str) -> Total:
         """The sum of all claims, with the month's usage of ended jobs."""
-        used = self.months.get(month, _NOTHING)
-        hours = used.gpu_hours + sum(one.gpu_hours for one in self.returned.values())
-        cost = used.cost + sum(one.cost for one in self.returned.values())
-        return reduce(_plus, self.claims.values(), Total(0, 0, 0, hours, cost))
+        used = self.used(month)
+        return reduce(_plus, self.claims.values(), Total(0, 0, 0, used.gpu_hours, used.cost))
+
+    def used(self, month: str) -> Used:
+        """What jobs have used in a month, without what those at work may still use."""
+        ended = self.months.get(month, _NOTHING)
+        hours = ended.gpu_hours + sum(one.gpu_hours for one in self.returned.values())
+        return Used(hours, ended.cost + sum(one.cost for one in self.returned.values()))
 
     def held(self, month: str) -> Total:
         """The total that counts against the quota: without borrowed claims, with lent ones."""

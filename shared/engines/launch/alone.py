@@ -29,7 +29,7 @@ _STEP, _OUTPUT = ["bash", "-c", ONE], ["stdout.txt", "stderr.txt"]
 @cache
 def script() -> str:
     """The program, which is the same for every job."""
-    return "".join(_text(name) for name in (*_FILES, "run"))
+    return "".join(_text(name) for name in (*_FILES, "families", "run"))
 
 
 @cache
@@ -81,6 +81,7 @@ def claim(site: Site, order: Order, submission: str) -> dict[str, str]:
     proofs = {PROOFS: "\n".join(" ".join((token, *keys)) for token, keys in order.keys.items())}
     return {
         "SLIPWAY_RECORDS": site.records,
+        "SLIPWAY_GRACE": str(site.grace),
         "SLIPWAY_ENDS": site.ends,
         "SLIPWAY_TOKEN": order.target.token,
         "SLIPWAY_SUBMISSION": submission,

@@ -23,15 +23,15 @@ _AGENT_KEY = "SLIPWAY_AGENT_KEY"
 #: Where MPI processes find the files of the host's mpirun.
 _SESSIONS = "/tmp"  # noqa: S108 - of the nodes
 
-#: The first process of a container waits for a signal to end, then gives all others ten seconds.
+#: The first process of a container waits for a signal to end, then gives all others so many seconds.
 _KEEP = (
-    "trap 'kill -TERM -1; for i in {1..100}; do kill -0 -1 || exit 0; sleep 0.1; done; exit 0' TERM; "
+    "trap 'kill -TERM -1; for i in {1..%d0}; do kill -0 -1 || exit 0; sleep 0.1; done; exit 0' TERM; "
     "while :; do sleep 86400 & wait $!; done"
 )
 
 #: Starts the container, after removing those of a killed run, which would hold the GPUs: a node has one task
 #: at a time.
-_BEGIN = f"""
+_BEGIN = """
 for left in $(docker ps --all --quiet --filter "label=slipway.node=$%s"); do
   docker rm --force "$left" >/dev/null || exit
 done
@@ -44,12 +44,12 @@ fi
 docker pull --quiet "$SLIPWAY_IMAGE" >/dev/null || exit
 mapfile -t options <<<"$SLIPWAY_BOX_OPTIONS"
 [ -d /dev/infiniband ] && options+=(--device /dev/infiniband)
-docker run --detach --pull never --name "$SLIPWAY_BOX-$%s" --label "slipway.node=$%s" "${{options[@]}}" \\
-  --entrypoint /bin/bash "$SLIPWAY_IMAGE" -c {shlex.quote(_KEEP)} >/dev/null || exit
+docker run --detach --pull never --name "$SLIPWAY_BOX-$%s" --label "slipway.node=$%s" "${options[@]}" \\
+  --entrypoint /bin/bash "$SLIPWAY_IMAGE" -c "$SLIPWAY_BOX_FIRST" >/dev/null || exit
 """
 
 #: Signals every process in the container to end, and removes the container.
-_END = 'docker stop -t 12 "$0-$%s" >/dev/null 2>&1; docker rm --force "$0-$%s" >/dev/null 2>&1; :'
+_END = 'docker stop -t {grace} "$0-$%s" >/dev/null 2>&1; docker rm --force "$0-$%s" >/dev/null 2>&1; :'
 
 #: Runs its arguments in the container, with the variables that are set here: by their names.
 _ENTER = (
@@ -66,11 +66,13 @@ def docker(
     node: str,
     path: str,
     gpus: int,
+    grace: int,
     directories: Sequence[str],
 ) -> Container:
     """The container of a job with that name; `node`: the variable with a node's id, `path`: PATH there.
 
     It has the directories at their own paths and the node's network, and lives as long as the run.
+    `grace`: seconds from SIGTERM to SIGKILL.
     """
     settings = properties["containerSettings"]
     registry = settings["imageSourceRegistry"]
@@ -86,9 +88,10 @@ def docker(
     return Container(
         words=("bash", "-c", _ENTER.format(own=own, path=shlex.quote(path), node=node), name),
         begin=_BEGIN,
-        end=("bash", "-c", _END.replace("%s", node), name),
+        end=("bash", "-c", _END.format(grace=grace + 2).replace("%s", node), name),
         variables={
             "SLIPWAY_BOX": name,
+            "SLIPWAY_BOX_FIRST": _KEEP % grace,
             "SLIPWAY_BOX_OPTIONS": "\n".join(words),
             "SLIPWAY_IMAGE": image,
             "SLIPWAY_IMAGE_SERVER": _server(image, str(registry.get("serverUrl") or "")),

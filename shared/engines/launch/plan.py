@@ -29,7 +29,8 @@ from shared.engines.launch.variables import inputs, outputs, own, secrets, syste
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
-_FILES = (*_STORES, "private", "ends", "processes", "turns", "claim", "mounting", "uploads", "run")
+_STEPS = ("private", "ends", "families", "processes")
+_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 #: The most bytes of a plan as it is written; of a longer one, which is packed, as many as Linux allows to the
@@ -46,7 +47,7 @@ def script() -> str:
 @cache
 def spreading() -> str:
     """The program that starts processes on the other nodes, for schedulers without a command for that."""
-    return joined(*_STORES, "private", "agent", "spread")
+    return joined(*_STORES, "private", "families", "agent", "spread")
 
 
 @cache
@@ -98,6 +99,8 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "hidden": list(site.scheduler.hidden),
         "ready": list(site.scheduler.ready),
         "programs": _programs(site),
+        "grace": site.grace,
+        "asksAll": site.scheduler.asks_all,
         "seconds": seconds(properties, site.longest),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
@@ -114,6 +117,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
         "usage": [steps.usage(), *steps.keeping("follow", service=True)],
+        "ending": steps.ending(),
         "cleanup": steps.cleanup(),
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),

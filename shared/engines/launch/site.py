@@ -9,6 +9,9 @@ from datetime import datetime, timedelta
 from shared.core.code.record import CodeSource
 from shared.engines.launch.volumes import Volume
 
+#: Seconds from SIGTERM to SIGKILL, unless a cluster has others.
+GRACE = 30
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -43,6 +46,8 @@ class Scheduler:
     spread: Callable[[Spread], tuple[str, ...]]
     #: variables that only `hosts` needs: no process of the job gets them
     hidden: tuple[str, ...] = ()
+    #: whether its own SIGTERM reaches every process of a job, not the program alone
+    asks_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ class Site:
     mount_root: str
     path: str
     gpus: int
+    #: seconds from SIGTERM to SIGKILL
+    grace: int = GRACE
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
     #: the volumes that the nodes mount for the job, and the words before `mount` and `unmount` that do it

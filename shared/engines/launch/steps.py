@@ -152,12 +152,15 @@ class Steps:
         counts = [block["processCount"] for block in blocks if block and block.get("processCount")]
         return self._each(max(counts, default=self.nodes))
 
+    def ending(self) -> list[list[str]]:
+        """The commands that end the job's containers, which its processes may outlive outside them."""
+        end = self.site.container.end if self.site.container else ()
+        return [[*self._spread_to_all(), *end]] if end else []
+
     def cleanup(self) -> list[list[str]]:
         """The commands that remove the nodes' directories, and the program's own output if it is empty."""
         to_all = self._spread_to_all()
-        end = self.site.container.end if self.site.container else ()
         return [
-            *([[*to_all, *end]] if end else []),
             *([[*to_all, *self._mounter("unmount")]] if self.site.mounter else []),
             [*to_all, "bash", "-c", CLEANUP, "{SLIPWAY_TEMP}"],
             ["find", self.site.output, "-maxdepth", "0", "-empty", "-delete"],

@@ -32,7 +32,10 @@ def system(site: Site) -> dict[str, str]:
         "AZ_BATCHAI_NUM_GPUS_PER_NODE": str(site.gpus),
         "AZ_BATCH_HOST_LIST": "$SLIPWAY_HOSTS",
         "AZ_BATCH_MASTER_NODE": "$SLIPWAY_HOST_0",
+        "SLIPWAY_GRACE": str(site.grace),
         **_OPEN_MPI,
+        # Open MPI would kill its processes a second after it has asked them to end.
+        **{f"{name}_MCA_odls_base_sigkill_timeout": str(site.grace) for name in ("OMPI", "PRTE")},
         **({"SLIPWAY_CODE": f"{temporary}/{folder_of(site.code.at)}"} if site.code else {}),
     }
 

@@ -11,18 +11,24 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
-from typing import IO, Any, Dict, List
+from typing import IO, Any, Dict, List, Tuple
 
 from shared.engines.node.blobs import store_of
+from shared.engines.node.families import Ending, Family
 from shared.engines.node.private import opened, take
 
 #: Variables with the key that agents and their callers share, and with the place of the announcements.
 KEY, AGENTS = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
-#: Seconds: to connect, for processes to end, and until an agent without a caller ends.
-CONNECT, GRACE, LONELY = 10.0, 10.0, 1800.0
+#: The variable with the seconds from SIGTERM to SIGKILL.
+GRACE = "SLIPWAY_GRACE"
+#: Seconds: to connect, and until an agent without a caller ends.
+CONNECT, LONELY = 10.0, 1800.0
+#: The exit code of a process that has ended by SIGTERM.
+ASKED = 128 + signal.SIGTERM
 #: Variables that a node keeps, even if a caller sends others.
 OWN = (
     "AZ_BATCH_NODE_ID",
@@ -37,16 +43,23 @@ class Agent:
 
     def __init__(self, key: str) -> None:
         self._key, self._calls, self._until = key, 0, time.time() + LONELY
+        self._running: List[Tuple[Ending, List[Family]]] = []
         self._lock = threading.Lock()
         self._listener = socket.socket()
         self._listener.bind(("", 0))
         self._listener.listen(64)
-        self._listener.settimeout(5.0)
+        self._listener.settimeout(1.0)
 
     @property
     def port(self) -> int:
         """The port that the agent listens on."""
         return int(self._listener.getsockname()[1])
+
+    def ask(self, number: int, frame: Any) -> None:
+        """End what runs here, and then the agent: its node is taken away."""
+        self._until = 0.0
+        for ending, families in list(self._running):
+            threading.Thread(target=_end, args=(ending, families), daemon=True).start()
 
     def serve(self) -> None:
         """Serve callers until none has come for a long time."""
@@ -70,7 +83,7 @@ class Agent:
         finally:
             close(connection)
             with self._lock:
-                self._calls, self._until = self._calls - 1, time.time() + LONELY
+                self._calls, self._until = self._calls - 1, self._until and time.time() + LONELY
 
     def _run(self, order: Dict[str, Any], connection: socket.socket) -> None:
         send = _Sender(connection)
@@ -79,21 +92,26 @@ class Agent:
             return
         env = dict(order["env"])
         env.update((name, os.environ[name]) for name in OWN if name in os.environ)
-        processes = []
+        processes: List[subprocess.Popen[bytes]] = []
+        families: List[Family] = []
+        readers: List[threading.Thread] = []
+        ending, code = ending_of(env), 127
+        self._running.append((ending, families))
         try:
             for rank in order["ranks"]:
                 own = dict(env, SLIPWAY_RANK=str(rank))
                 processes.append(start(order["argv"], own, subprocess.PIPE, order.get("input", "")))
+                families.append(Family(processes[-1]))
             readers = [_reader(process, send) for process in processes]
-            threading.Thread(target=_end_with, args=(connection, processes), daemon=True).start()
+            threading.Thread(target=_end_with, args=(connection, ending, families), daemon=True).start()
             code = wait(processes)
-            for reader in readers:
-                reader.join(GRACE)
         except OSError as error:
             send.frame("err", f"{error}\n".encode())
-            code = 127
         finally:
-            stop(processes)
+            ending.end(families, is_own=code != ASKED)
+            self._running.remove((ending, families))
+        for reader in readers:
+            reader.join(CONNECT)
         send.frame("code", str(code).encode())
 
 
@@ -143,12 +161,22 @@ def _reader(process: "subprocess.Popen[bytes]", send: _Sender) -> threading.Thre
     return thread
 
 
-def _end_with(connection: socket.socket, processes: "List[subprocess.Popen[bytes]]") -> None:
+def _end_with(connection: socket.socket, ending: Ending, families: List[Family]) -> None:
     """End the processes when the caller's side of the connection closes."""
     with suppress(OSError):
         while connection.recv(4096):
             pass
-    stop(processes)
+    _end(ending, families)
+
+
+def _end(ending: Ending, families: List[Family]) -> None:
+    ending.is_asked = True
+    ending.end(families, is_own=False)
+
+
+def ending_of(env: Dict[str, str]) -> Ending:
+    """How processes with that environment end."""
+    return Ending(float(env.get(GRACE) or 10))
 
 
 def wait(processes: "List[subprocess.Popen[bytes]]") -> int:
@@ -161,19 +189,6 @@ def wait(processes: "List[subprocess.Popen[bytes]]") -> int:
         if None not in codes:
             return 0
         time.sleep(0.1)
-
-
-def stop(processes: "List[subprocess.Popen[bytes]]") -> None:
-    """End the processes that still run, with their groups: with a signal first, then by a kill."""
-    until = time.time() + GRACE
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for process in processes:
-            with suppress(OSError):
-                os.killpg(process.pid, number)
-        while number == signal.SIGTERM and time.time() < until:
-            if all(process.poll() is not None for process in processes):
-                break
-            time.sleep(0.1)
 
 
 def close(connection: socket.socket) -> None:
@@ -201,7 +216,9 @@ def serve() -> int:
     process = os.fork()
     if process:
         announce(private[AGENTS], agent.port, process)
+        sys.stdout.write(f"{process}\n")
         return 0
+    signal.signal(signal.SIGTERM, agent.ask)
     os.setsid()
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):

@@ -35,8 +35,10 @@ class Silent(Exception):
 class Claim:
     """The claim on one attempt, and the records of its runs."""
 
-    def __init__(self, attempt: Store, token: str, submission: str) -> None:
+    def __init__(self, attempt: Store, token: str, submission: str, grace: float = GRACE) -> None:
         self._attempt, self._token, self._submission = attempt, token, submission
+        #: seconds until nothing of a run is left that has lost its claim
+        self._leaving = 2 * WATCH + grace
         self._turns, self._own_turn = Turns(attempt), 0
         self.run = ""
 
@@ -59,7 +61,7 @@ class Claim:
             raise
         self._attempt.write("claim.json", mine)
         if last:
-            _wait_until_left([self._attempt.child(str(last.get("run")))])
+            self._wait_until_left([self._attempt.child(str(last.get("run")))])
 
     def take_from(self, earlier: List[List[str]]) -> Optional[Dict[str, Any]]:
         """Take the job from its earlier attempts: name, token, why the ledger ended it, keys; newest first.
@@ -78,7 +80,7 @@ class Claim:
                 return dict(record, answers=answers)
             else:
                 break  # it has done the same with the earlier ones
-        _wait_until_left(runs)
+        self._wait_until_left(runs)
         return None
 
     def is_held(self) -> bool:
@@ -146,12 +148,11 @@ class Claim:
                 attempt.write("claim.json", dict(claim, run=""))
                 return last
 
-
-def _wait_until_left(runs: List[Store]) -> None:
-    """Wait until nothing is left of runs that lost their claim, or until they must have noticed the loss."""
-    until = time.time() + 2 * WATCH + GRACE
-    while time.time() < until and not all(map(_run_is_over, runs)):
-        time.sleep(WATCH / 10)
+    def _wait_until_left(self, runs: List[Store]) -> None:
+        """Wait until nothing is left of runs that lost their claim, or until they must have noticed it."""
+        until = time.time() + self._leaving
+        while time.time() < until and not all(map(_run_is_over, runs)):
+            time.sleep(WATCH / 10)
 
 
 def _run_is_over(run: Store) -> bool:

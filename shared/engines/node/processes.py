@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple
 
 from shared.engines.node.ends import with_words
+from shared.engines.node.families import LOOK_EVERY, Ending, Family
 from shared.engines.node.files import expand, open_end
 from shared.engines.node.private import opened
 
-#: Seconds: between two checks, and between SIGTERM and SIGKILL.
-LOOK_EVERY, GRACE = 0.1, 10.0
+#: Seconds between SIGTERM and SIGKILL, where a plan says nothing else.
+GRACE = 10.0
 #: What the author of a job chose has these names up to the job's own process, where a shell renames it
 #: (`shells.py`): no program of ours starts with a PATH, a PYTHONPATH or a directory of the job's.
 OWN = "SLIPWAY_OWN_"
@@ -70,6 +71,12 @@ def printed(argv: List[str], message: str) -> str:
     return text.decode()
 
 
+def clear(commands: List[List[str]], env: Dict[str, str]) -> None:
+    """Run the commands that put away what a run has made, if it has made anything."""
+    for command in commands if "SLIPWAY_TEMP" in env else ():
+        subprocess.call(words(command, env), stderr=subprocess.DEVNULL)
+
+
 def run_all(
     steps: List[Dict[str, Any]],
     beside: List[Dict[str, Any]],
@@ -77,6 +84,7 @@ def run_all(
     directory: Path,
     check: Callable[[], None],
     own: Optional[Dict[str, str]] = None,
+    ending: Optional[Ending] = None,
 ) -> None:
     """Run the steps until all but the services have ended; `check` is called meanwhile, and may raise.
 
@@ -85,26 +93,39 @@ def run_all(
     files cannot be a file. The steps `beside` end with them; whether those start, and how they end, does not
     matter. After any error, no process is left.
     """
+    ending = ending or Ending(GRACE)
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
-    others: List[subprocess.Popen[bytes]] = []
+    families: List[Family] = []
     try:
         for step in steps:
             running.append((step["service"], _start(step, env, directory, own)))
+            families.append(Family(running[-1][1]))
         for step in beside:
             with suppress(OSError):
-                others.append(_start(step, env, directory))
-        waiting = True
-        while waiting:
-            check()
-            waiting = any(process.poll() is None for service, process in running if not service)
-            for _, process in running:
-                if process.poll():
-                    raise Failed(128 - process.returncode if process.returncode < 0 else process.returncode)
-            for process in others:
-                process.poll()  # a step that has ended leaves no process behind
-            time.sleep(LOOK_EVERY if waiting else 0)
-    finally:
-        _stop([process for _, process in running] + others)
+                families.append(Family(_start(step, env, directory)))
+        _watch(running, families, check)
+    except BaseException as error:
+        is_asked = not isinstance(error, Failed) or error.code == 128 + signal.SIGTERM
+        time.sleep(LOOK_EVERY if is_asked else 0)  # this program's own signal may come a moment later
+        ending.end(families, not is_asked)
+        raise
+    ending.end(families, is_own=True)
+
+
+def _watch(
+    running: List[Tuple[bool, "subprocess.Popen[bytes]"]], families: List[Family], check: Callable[[], None]
+) -> None:
+    """Wait until all but the services have ended. Raises Failed."""
+    waiting = True
+    while waiting:
+        check()
+        waiting = any(process.poll() is None for service, process in running if not service)
+        for _, process in running:
+            if process.poll():
+                raise Failed(128 - process.returncode if process.returncode < 0 else process.returncode)
+        for family in families:
+            family.note()  # a step that has ended leaves no process behind
+        time.sleep(LOOK_EVERY if waiting else 0)
 
 
 def _start(
@@ -142,22 +163,3 @@ def _disguised(own: Dict[str, str], values: Dict[str, str], of_step: List[str]) 
 
 def _errors(directory: Path, name: str) -> BinaryIO:
     return Path(os.devnull).open("ab") if name == os.devnull else open_end(directory / name)
-
-
-def _stop(processes: List["subprocess.Popen[bytes]"]) -> None:
-    """End the processes that still run: with SIGTERM first, then SIGKILL."""
-    running = [process for process in processes if process.poll() is None]
-    until = time.time() + GRACE
-    for process in running:
-        _signal(process, signal.SIGTERM)
-    while any(process.poll() is None for process in running) and time.time() < until:
-        time.sleep(LOOK_EVERY)
-    for process in processes:
-        _signal(process, signal.SIGKILL)
-
-
-def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
-    try:
-        os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return

@@ -19,10 +19,11 @@ from typing import Any, Dict, List, Optional
 from shared.engines.node.blobs import store_of
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
+from shared.engines.node.families import Ending
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.mounting import bring_code, mount, why_not_ready
 from shared.engines.node.private import close_output, take
-from shared.engines.node.processes import Failed, chosen, define, plan_of, printed, run_all, words
+from shared.engines.node.processes import Failed, chosen, clear, define, plan_of, printed, run_all
 from shared.engines.node.uploads import bring, only_here
 
 #: The exit code of a killed process, also if a shell or a launcher reports it; and the usual cause.
@@ -45,12 +46,12 @@ class Run:
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
         self._links: List[List[str]] = []
-        self._is_signalled = self._is_kept = False
+        self._ending, self._is_kept = Ending(plan["grace"]), False
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
     def _ask(self, number: int, frame: Any) -> None:
-        self._is_signalled = True
+        self._ending.is_asked, self._ending.is_sent = True, self._plan["asksAll"]
 
     def execute(self) -> int:
         """Execute the whole run and return its exit code. Raises Silent when another run has taken over."""
@@ -60,8 +61,9 @@ class Run:
             end = ending
         except (OSError, subprocess.SubprocessError) as error:
             # A node that goes down also asks the processes of a step to end; then they have not failed.
-            end = asked_end() if self._is_signalled else End(NOT_READY, "infrastructure", str(error))
+            end = asked_end() if self._ending.is_asked else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
+        clear(self._plan["ending"], self._env)  # what a job saves in its container is uploaded, too
         self._is_kept = bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim)
         self._record(end)
         return self._close(end)
@@ -72,9 +74,7 @@ class Run:
         return self._close(End(int(record.get("code", 0)), "", ""))
 
     def _close(self, end: End) -> int:
-        if "SLIPWAY_TEMP" in self._env:
-            for command in self._plan["cleanup"] + (self._plan["uploads"]["remove"] if self._is_kept else []):
-                subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
+        clear(self._plan["cleanup"] + (self._plan["uploads"]["remove"] if self._is_kept else []), self._env)
         if self._plan["ends"]:
             self._claim.announce(self._plan["ends"])  # last: the scheduler acts on our exit
         return end.code
@@ -157,12 +157,12 @@ class Run:
             self._wait_for_scheduler()
         directory, own = Path(self._directories["stdouterr"]), {} if name == "setup" else self._own
         try:
-            run_all(steps, beside, self._env, directory, self._check_outside, own)
+            run_all(steps, beside, self._env, directory, self._check_outside, own, self._ending)
         except Failed as failed:
             if name == "setup":
                 message = why_not_ready(message, directory / self._env["SLIPWAY_LOG"], self._plan)
             # A command of the job that ended by itself, before the signal came, has its own code.
-            if self._is_signalled and (code or failed.by_signal):
+            if self._ending.is_asked and (code or failed.by_signal):
                 raise asked_end() from None
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
@@ -176,7 +176,7 @@ class Run:
     def _check_outside(self) -> None:
         """Raise if the run is ended from outside: by a request, the clock, or another run with the claim."""
         now = time.time()
-        if self._is_signalled:
+        if self._ending.is_asked:
             end = asked_end()
             self._record(end)  # at once: the kill comes soon
             raise end
@@ -229,7 +229,7 @@ def main() -> int:
     private = take(("SLIPWAY_PLAN", "SLIPWAY_SUBMISSION", "SLIPWAY_AGENTS"))
     plan, submission = plan_of(private.pop("SLIPWAY_PLAN")), private.pop("SLIPWAY_SUBMISSION", "")
     os.environ.update(private)  # for the step alone that finds the nodes: see `hidden`
-    claim = Claim(store_of(plan["records"], plan["proof"]), plan["token"], submission)
+    claim = Claim(store_of(plan["records"], plan["proof"]), plan["token"], submission, plan["grace"])
     try:
         claim.take([os.environ.get(name) or "0" for name in plan["run"]], plan.get("startBy"))
         try:

@@ -16,8 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shared.engines.node.agent import AGENTS, CONNECT, KEY, close, serve, start, stop, wait
+from shared.engines.node.agent import AGENTS, ASKED, CONNECT, GRACE, KEY, close, ending_of, serve, start, wait
 from shared.engines.node.blobs import store_of
+from shared.engines.node.families import Family
 from shared.engines.node.private import private_input
 
 #: The variable with the number of nodes of the job.
@@ -130,13 +131,14 @@ def rsh(host: str, words: List[str]) -> int:
 
 
 def _run_locally(tasks: int, argv: List[str], private: str) -> int:
-    processes = []
+    processes, code = [], ASKED
     try:
         for rank in range(tasks):
             processes.append(start(argv, dict(os.environ, SLIPWAY_RANK=str(rank)), None, private))
-        return wait(processes)
+        code = wait(processes)
     finally:
-        stop(processes)
+        ending_of(dict(os.environ)).end([Family(one) for one in processes], is_own=code != ASKED)
+    return code
 
 
 def _run_on(parts: List[Tuple[Dict[str, Any], List[int]]], argv: List[str], private: str = "") -> int:
@@ -157,8 +159,19 @@ def _run_on(parts: List[Tuple[Dict[str, Any], List[int]]], argv: List[str], priv
             time.sleep(0.05)
         return next((relay.code for relay in relays if relay.code), 0)
     finally:
-        for connection in open_ones:
-            close(connection)
+        _leave_agents(open_ones, relays)
+
+
+def _leave_agents(connections: List[socket.socket], relays: List[Relay]) -> None:
+    """Let the agents end what they have started, and report it: an agent notices that its caller is done."""
+    for connection in connections:
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_WR)
+    until = time.monotonic() + float(os.environ.get(GRACE) or 10) + CONNECT
+    for relay in relays:
+        relay.join(max(0.0, until - time.monotonic()))
+    for connection in connections:
+        close(connection)
 
 
 def _lost() -> int:
@@ -169,6 +182,7 @@ def _lost() -> int:
 
 
 def _leave(number: int, frame: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would not let the others end
     raise SystemExit(128 + number)
 
 

@@ -13,6 +13,7 @@ from shared.jobspec.format.drop_paths import (
     path_of_field,
     paths_of_command,
 )
+from shared.jobspec.format.mounts import MOUNT_LISTS
 from shared.jobspec.format.toolkits import TOOLKITS
 from shared.jobspec.text.tree import JsonObject, Node
 
@@ -41,6 +42,20 @@ def scripts_possible(
     return tuple(sorted({one.name for _, one in places} - certain))
 
 
+def scripts_mounted(document: JsonObject) -> tuple[str, ...]:
+    """The paths below `scripts` that a document certainly runs, where it mounts something there, sorted."""
+    properties = Node("", document).member("properties")
+    named = _named(properties) if mounts_scripts(document) else ()
+    return tuple(sorted({one.name for _, one in named if one.certain}))
+
+
+def mounts_scripts(document: JsonObject) -> bool:
+    """Whether the document mounts something in the place of scripts, of any kind."""
+    volumes = Node("", document).member("properties", "mountVolumes")
+    mounts = (mount for kind in MOUNT_LISTS for mount in volumes.member(kind).each())
+    return any(same_mount_path(mount.member("relativeMountPath").value, DROP_MOUNT) for mount in mounts)
+
+
 def script_places(
     properties: Node, container: str | None, account: str | None = None
 ) -> Iterator[tuple[str, DropPath]]:
@@ -49,8 +64,11 @@ def script_places(
 
 
 def _places(properties: Node, container: str | None, account: str | None) -> Iterator[tuple[str, DropPath]]:
-    if not _is_drop_mount(properties, container, account):
-        return
+    if _is_drop_mount(properties, container, account):
+        yield from _named(properties)
+
+
+def _named(properties: Node) -> Iterator[tuple[str, DropPath]]:
     for node in _runnable(properties):
         name = node.pointer.rpartition("/")[2]
         if name not in (*PATH_FIELDS, _INTERPRETER):

@@ -9,26 +9,28 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import NotFound
 from shared.core.job import Stored
 from shared.core.ports import AddressPage, BlobFolder, Ports
+from shared.operate.files.attempts import target_of
 from shared.operate.files.blob_folder import folder_of
-from shared.operate.files.output import MOST_BYTES, check_after, stored_of, target_of
+from shared.operate.files.output import MOST_BYTES, check_after, stored_of
 
 
 async def addresses(
-    ports: Ports, job_id: str, directory: str, path: str, after: str, who: Caller = KEY_HOLDER
-) -> AddressPage | None:
+    ports: Ports, job_id: str, directory: str, path: str, after: str, who: Caller = KEY_HOLDER,
+    attempt: str = "",
+) -> AddressPage | None:  # fmt: skip
     """The addresses of the files in a folder; None if its files can only be read through the API.
 
     Raises Misuse: 400, 404; 409 before the job reached its cluster.
     """
     check_after(after)
-    stored = await stored_of(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who, attempt)
     target_of(stored)
     folder = await _folder(ports, stored, directory, path)
     return await ports.addresses.page(folder, after) if folder and ports.addresses else None
 
 
 async def address_of_large(
-    ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
+    ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER, attempt: str = ""
 ) -> str:
     """The address of a file that is too large for an answer; "" if it has none, or is smaller.
 
@@ -36,7 +38,7 @@ async def address_of_large(
     """
     if ports.addresses is None:
         return ""
-    stored = await stored_of(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who, attempt)
     target = target_of(stored)
     above, _, name = path.rpartition("/")
     folder = await _folder(ports, stored, directory, above)

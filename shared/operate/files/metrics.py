@@ -20,8 +20,9 @@ from shared.core.job import Job, JobState, Target
 from shared.core.ports import Ports
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
+from shared.operate.files.attempts import target_of
 from shared.operate.files.cursor import START, Cursor, Position, cursor_of
-from shared.operate.files.output import forgotten, target_of
+from shared.operate.files.output import forgotten
 from shared.operate.files.series import (
     LONGEST_LINE,
     MOST_SERIES,

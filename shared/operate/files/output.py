@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.engine import Engine, FileChunk, FilePage, OutputFile
 from shared.core.errors import Misuse, NotAFile, NotFound, Rejected
-from shared.core.job import Job, JobState, Stored, Target
+from shared.core.job import Job, Stored, Target
 from shared.core.ports import Ports
 from shared.core.visible import escaped
 from shared.delivery import receipt
 from shared.jobspec import character_flaw
-from shared.lifecycle.lookup import job
+from shared.operate.files.attempts import attempt_of, target_of
 from shared.operate.files.in_time import answered, logs_of
 
 #: The most bytes of a log in one answer.
@@ -45,19 +45,22 @@ class Span:
     last: int | None
 
 
-async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[dict[str, Any]]:
+async def outputs(
+    ports: Ports, job_id: str, who: Caller = KEY_HOLDER, attempt: str = ""
+) -> list[dict[str, Any]]:
     """The output directories of a job. Raises Misuse (404, 409) before the job reached its cluster."""
-    stored = await job(ports, job_id, who)
+    stored = await attempt_of(ports, job_id, attempt, who)
     target_of(stored)
     return receipt.outputs(stored.job, await ports.ledger.spec(job_id) or {})
 
 
 async def files(
-    ports: Ports, job_id: str, directory: str, path: str, after: str = "", who: Caller = KEY_HOLDER
-) -> FilePage:
+    ports: Ports, job_id: str, directory: str, path: str, after: str = "", who: Caller = KEY_HOLDER,
+    attempt: str = "",
+) -> FilePage:  # fmt: skip
     """One page of an output directory. Raises Misuse (404; 409 before the job reached its cluster)."""
     check_after(after)
-    stored = await stored_of(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who, attempt)
     target = target_of(stored)
     engine = ports.engines.get(target.engine)
     try:
@@ -95,13 +98,13 @@ async def _check_folder(engine: Engine, target: Target, directory: str, path: st
 
 async def content(
     ports: Ports, job_id: str, directory: str, path: str, span: Span | None = None, who: Caller = KEY_HOLDER,
-    most: int = MOST_BYTES,
+    most: int = MOST_BYTES, attempt: str = "",
 ) -> FileChunk:  # fmt: skip
     """A job's file, or as much of the span as fits into one answer; no bytes if it contains none.
 
     Raises Misuse: 400, 404, 409; 413 for a whole file that is too large for one answer.
     """
-    stored = await stored_of(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who, attempt)
     if not any(level not in ("", ".") for level in path.split("/")):
         raise Misuse("no file is named", remedy="list the files: …/files")
     if path.endswith("/"):
@@ -140,12 +143,14 @@ def check_after(after: str) -> None:
         raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
 
 
-async def stored_of(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
-    """The job whose file is requested. Raises Misuse: 400, 404."""
+async def stored_of(
+    ports: Ports, job_id: str, directory: str, path: str, who: Caller, attempt: str = ""
+) -> Stored:
+    """The job whose file is requested, in that attempt. Raises Misuse: 400, 404."""
     _check_path(path)
     if not _DIRECTORY.fullmatch(directory):
         raise Misuse("directory is not the id of an output directory", remedy="use stdouterr, or such an id")
-    return await job(ports, job_id, who)
+    return await attempt_of(ports, job_id, attempt, who)
 
 
 async def refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
@@ -182,11 +187,13 @@ class LogChunk(NamedTuple):
     more: bool
 
 
-async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER) -> LogChunk:
+async def log(
+    ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER, attempt: str = ""
+) -> LogChunk:
     """A chunk of a log, its file's name, and whether more may come. Empty until the file exists."""
     if file is not None:
         _check_path(file)
-    stored = await job(ports, job_id, who)
+    stored = await attempt_of(ports, job_id, attempt, who)
     target = target_of(stored)
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
     if start < 0:
@@ -204,19 +211,6 @@ async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Cal
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
         return LogChunk(file or "", FileChunk(b"", start, start), True)
     return LogChunk(name, chunk, bool(chunk.data) or not stored.job.state.terminal)
-
-
-def target_of(stored: Stored) -> Target:
-    """The attempt with the files. Raises Misuse (409) before the job reached its cluster."""
-    target = stored.job.target
-    if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
-        proviso = "" if stored.job.state.terminal else " yet"
-        raise Misuse(
-            f"the job is {stored.job.state}, so no node has run it and it has no files{proviso}",
-            status=409,
-            remedy="ask again when it is running" if not stored.job.state.terminal else "see its problems",
-        )
-    return target
 
 
 def _check_path(path: str) -> None:

@@ -11,9 +11,9 @@ from shared.core.job import Target
 from shared.core.ports import Ports
 from shared.delivery.last_lines import end_of, errors_among
 from shared.delivery.receipt import LastLines
-from shared.lifecycle.lookup import job
+from shared.operate.files.attempts import attempt_of, target_of
 from shared.operate.files.in_time import answered, logs_of
-from shared.operate.files.output import refusal, target_of
+from shared.operate.files.output import refusal
 
 #: The most processes to show; and the file of a job with one.
 _FILES, _USUAL = 8, "stderr.txt"
@@ -26,9 +26,9 @@ class Ends(NamedTuple):
     more: int
 
 
-async def stderr(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Ends:
+async def stderr(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, attempt: str = "") -> Ends:
     """The last lines of each process that wrote to standard error. Raises Misuse (404, 409)."""
-    stored = await job(ports, job_id, who)
+    stored = await attempt_of(ports, job_id, attempt, who)
     target = target_of(stored)
     document = await ports.ledger.spec(job_id)
     lines = list[LastLines]()

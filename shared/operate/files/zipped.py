@@ -21,7 +21,8 @@ from shared.core.job import Target
 from shared.core.ports import Ports
 from shared.core.visible import escaped, is_askable
 from shared.jobspec import quote
-from shared.operate.files.output import refusal, stored_of, target_of
+from shared.operate.files.attempts import target_of
+from shared.operate.files.output import refusal, stored_of
 
 #: The most left-out entries that the comment names, and bytes of the comment (ZIP allows 65,535).
 _NAMED, _LONGEST_COMMENT = 100, 60_000
@@ -95,14 +96,14 @@ async def _at_once(_: int) -> None:
 
 async def zipped(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER,
-    room: Callable[[int], Awaitable[None]] = _at_once, bounds: Bounds = BOUNDS,
+    room: Callable[[int], Awaitable[None]] = _at_once, bounds: Bounds = BOUNDS, attempt: str = "",
 ) -> Zipped:  # fmt: skip
     """The files of an output directory, or of a folder in it, laid out as by `slipway download`.
 
     The same files make the same bytes. It waits for `room` for so many bytes before it reads the first file.
     Raises Misuse: 400, 404, 409; 413 if it is too large.
     """
-    stored = await stored_of(ports, job_id, directory, path, who)
+    stored = await stored_of(ports, job_id, directory, path, who, attempt)
     folder = "/".join(part for part in path.split("/") if part not in ("", "."))
     named = f"{directory}/{folder}".rstrip("/")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 import aiohttp
@@ -31,6 +32,22 @@ if TYPE_CHECKING:
 class OutputCalls(Calls):
     """The operations for a job's files, log and metrics. Each raises Failure."""
 
+    #: the attempt whose files and logs are read; 0 for the current one
+    attempt = 0
+
+    def at_attempt(self, attempt: int) -> Self:
+        """The same operations for the files and logs of one attempt; those of the current one for 0."""
+        if not attempt:
+            return self
+        other = copy(self)
+        other.attempt = attempt
+        return other
+
+    def _query(self, **parameters: str) -> dict[str, str]:
+        """The parameters that are not empty, and the attempt."""
+        parameters["attempt"] = str(self.attempt or "")
+        return {name: value for name, value in parameters.items() if value}
+
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         """The files of one output directory, or of a folder in it, fetched page by page."""
         files, page = list[dict[str, Any]](), await self.files_page(job_id, directory, path)
@@ -43,13 +60,13 @@ class OutputCalls(Calls):
 
     async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
         """One page of these files: the one at the `next` of an earlier page."""
-        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
+        query = self._query(directory=directory, path=path, after=after)
         answer = await self._json("GET", f"jobs/{id_of(job_id)}/files", params=query)
         return FilePage(listed(answer["files"], f"{directory}/{path}"), following(answer, after))
 
     async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
         """Addresses of a folder's files in storage, without this API; None if the directory has none."""
-        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
+        query = self._query(directory=directory, path=path, after=after)
         answer = await self._json("GET", f"jobs/{id_of(job_id)}/addresses", params=query)
         return address_page(answer, after, secure=self._url.startswith("https://"))
 
@@ -59,7 +76,8 @@ class OutputCalls(Calls):
 
     async def outputs(self, job_id: str) -> list[str]:
         """The ids of a job's output directories."""
-        return [one["id"] for one in (await self._json("GET", f"jobs/{id_of(job_id)}/outputs"))["outputs"]]
+        answer = await self._json("GET", f"jobs/{id_of(job_id)}/outputs", params=self._query())
+        return [one["id"] for one in answer["outputs"]]
 
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
@@ -83,16 +101,18 @@ class OutputCalls(Calls):
                 raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
             return FileChunk(data, size, answer.headers.get("ETag", ""))
 
-        return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/files/{address}", read, headers=headers)
+        path = f"jobs/{id_of(job_id)}/files/{address}"
+        return await self._wire.ask("GET", path, read, headers=headers, params=self._query())
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
         """A chunk of a log, by default of the job's standard output."""
-        query = {"offset": str(offset)} | ({"file": file} if file else {})
+        query = self._query(offset=str(offset), file=file)
         return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/log", log_chunk, params=query)
 
     async def errors(self, job_id: str) -> shapes.ErrorEnds:
         """The last lines of standard error of some of the job's processes, and how many more there are."""
-        answer: shapes.ErrorEnds = await self._json("GET", f"jobs/{id_of(job_id)}/errors")
+        path = f"jobs/{id_of(job_id)}/errors"
+        answer: shapes.ErrorEnds = await self._json("GET", path, params=self._query())
         return answer
 
     async def metrics(self, job_id: str, after: str = "") -> shapes.Metrics:

@@ -43,6 +43,11 @@ def among_others(folder: Path, other: str) -> str:
     return f"{folder} has files of {printable(other)} as well; what was not replaced is theirs"
 
 
+def folder_of(job_id: str, attempt: int) -> str:
+    """The directory for the files of a job, or of one attempt of it, if no other is named."""
+    return f"{job_id}-attempt-{attempt}" if attempt else job_id
+
+
 async def find_and_save(
     api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str],
     is_whole: Callable[[Tree], bool], to: Path, bar: Bar = SILENT,

@@ -32,6 +32,6 @@ async def look_for(
     if is_whole(what):
         return Finding(what)
     state = (await patiently(lambda: api.job(job_id)))["state"]
-    if state not in ENDED:
+    if state not in ENDED and not api.attempt:
         return Finding(what, state)
     return Finding(await find())

@@ -1,22 +1,37 @@
-"""Prints logs to standard output: lines with the rank of their process, or the unchanged bytes."""
+"""Prints logs: lines with the rank of their process, or the bytes of the only one.
 
+Standard error of a job goes to that of the command. A carriage return begins a line again, and of such a line
+only the last state is printed: a progress bar is one line, which a terminal shows as it changes.
+"""
+
+import os
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
-from slipway.client.jobs.processes import LONGEST
+from slipway.client.jobs.processes import LONGEST, last_state
 from slipway.failure import Failure
 from slipway.terminal.characters import RESET, coloured, harmless, printable
-from slipway.terminal.screen import json_text
+from slipway.terminal.passing import PASSING
+from slipway.terminal.screen import json_text, shortened
 
 #: The colours of the ranks, in turn: cyan, yellow, green, magenta, blue.
 _RANK_COLOURS = (36, 33, 32, 35, 34)
 
 
+class _Rest(NamedTuple):
+    """What came of a file after its last whole line."""
+
+    rank: str = ""
+    is_error: bool = False
+    data: bytes = b""
+
+
 @dataclass
 class Printer:
-    """Prints logs. A file or a pipe gets the job's bytes; a terminal gets nothing that moves its cursor."""
+    """Prints logs. A file or a pipe gets the job's lines; a terminal gets none of its control sequences."""
 
     stream: BinaryIO
     terminal: bool = False
@@ -25,59 +40,101 @@ class Printer:
     grep: re.Pattern[str] | None = None
     #: formats the time before each line
     clock: Callable[[], str] | None = None
-    #: file → the text after its last whole line, and its rank
-    _rests: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    #: prints standard error; None if this one does
+    errors: "Printer | None" = None
+    #: whether the terminal shows a line that has not ended, until it has
+    redraws: bool = False
+    #: whether a pipe gets every byte, for what is a file and not a log
+    exact: bool = False
+    _rests: dict[str, _Rest] = field(default_factory=dict)
     _ranks: list[str] = field(default_factory=list)
 
-    def write(self, file: str, rank: str, data: bytes) -> None:
+    def write(self, file: str, rank: str, data: bytes, *, is_error: bool = False) -> None:
         """Print a part of a process's file; `rank` is "" for the only process."""
-        if self._takes_bytes(rank):
+        if is_error and self.errors is not None:
+            self.errors.write(file, rank, data, is_error=True)
+            return
+        if self.exact and self._takes_bytes(rank):
             self.stream.write(data)
             return
-        *lines, rest = (self._rests.pop(file, ("", b""))[1] + data).split(b"\n")
-        while len(rest) > LONGEST:
-            lines.append(rest[:LONGEST])
-            rest = rest[LONGEST:]
-        self._rests[file] = (rank, rest)
-        for line in lines:
-            self._line(file, rank, line)
+        *lines, rest = (self._rests.pop(file, _Rest()).data + data).split(b"\n")
+        rest = last_state(rest)
+        if self._takes_bytes(rank):
+            self.stream.write(b"".join(last_state(line) + b"\n" for line in lines))
+            if len(rest) > LONGEST:
+                self.stream.write(rest)
+                rest = b""
+        else:
+            while len(rest) > LONGEST:
+                lines.append(rest[:LONGEST])
+                rest = rest[LONGEST:]
+            for line in lines:
+                self._line(file, _Rest(rank, is_error, line))
+        if rest:
+            self._rests[file] = _Rest(rank, is_error, rest)
+
+    def flush(self) -> None:
+        """Pass on what was printed; a terminal also shows the line that changed last and has not ended."""
+        self.stream.flush()
+        if self.redraws and self._rests:
+            *_, last = self._rests.values()
+            text = self._text(last)
+            if self.takes(last.data):
+                whole = f"{self._start(last)}{harmless(text, colour=False)}".replace("\t", " ")
+                PASSING.show(self.stream, shortened(whole, shutil.get_terminal_size().columns - 1))
+        if self.errors is not None:
+            self.errors.flush()
 
     def finish(self) -> None:
         """Also print incomplete lines: nothing more comes, or a new run begins."""
         for file in list(self._rests):
             self.end(file)
         self.stream.flush()
+        if self.errors is not None:
+            self.errors.finish()
 
     def end(self, file: str) -> None:
         """Finish one file, of which nothing more comes."""
-        rank, rest = self._rests.pop(file, ("", b""))
-        if rest:
-            self._line(file, rank, rest)
+        rest = self._rests.pop(file, _Rest())
+        if rest.data and self._takes_bytes(rest.rank):
+            self.stream.write(rest.data)
+        elif rest.data:
+            self._line(file, rest)
+        if self.errors is not None:
+            self.errors.end(file)
 
     def _takes_bytes(self, rank: str) -> bool:
         return not rank and not self.terminal and self.grep is None and self.clock is None
 
     def takes(self, line: bytes) -> bool:
         """Whether it prints a line."""
-        return self.grep is None or bool(self.grep.search(_text(line)))
+        return self.grep is None or bool(self.grep.search(_shown(line)))
 
-    def _line(self, file: str, rank: str, line: bytes) -> None:
-        if self.takes(line):
-            self._print(file, rank, _text(line))
+    def _line(self, file: str, line: _Rest) -> None:
+        if self.takes(line.data):
+            self._print(file, line)
 
-    def _print(self, file: str, rank: str, text: str) -> None:
-        head = f"{self.clock()} " if self.clock else ""
-        head += self._head(printable(rank) if self.terminal else rank) if rank else ""
-        lines = harmless(text, colour=self.colour).split("\n") if self.terminal else [text]
-        for one in lines:
-            self.stream.write(f"{head}{one}\n".encode("utf-8", "surrogateescape"))
+    def _print(self, file: str, line: _Rest) -> None:
+        if self.terminal:
+            PASSING.clear()
+        start, text = self._start(line), self._text(line)
+        self.stream.write(f"{start}{text}\n".encode("utf-8", "surrogateescape"))
 
-    def _head(self, rank: str) -> str:
+    def _text(self, line: _Rest) -> str:
+        text = _shown(line.data)
+        return harmless(text, colour=self.colour) if self.terminal else text
+
+    def _start(self, line: _Rest) -> str:
+        """What stands before the text of a line: the time, and the rank, with ! for standard error."""
+        time = f"{self.clock()} " if self.clock else ""
+        if not line.rank:
+            return time
+        rank = printable(line.rank) if self.terminal else line.rank
         if rank not in self._ranks:
             self._ranks.append(rank)
-        text = f"{rank:>{max(map(len, self._ranks))}} | "
+        text = f"{rank:>{max(map(len, self._ranks))}} {'!' if line.is_error else '|'} "
         number = _RANK_COLOURS[self._ranks.index(rank) % len(_RANK_COLOURS)]
-        return f"\x1b[{number}m{text}{RESET}" if self.colour else text
+        return time + (f"\x1b[{number}m{text}{RESET}" if self.colour else text)
 
 
 @dataclass
@@ -90,22 +147,37 @@ class JsonPrinter(Printer):
     def _takes_bytes(self, rank: str) -> bool:
         return False
 
-    def _print(self, file: str, rank: str, text: str) -> None:
-        ranked = {"rank": rank} if rank else {}
+    def _print(self, file: str, line: _Rest) -> None:
+        ranked = {"rank": line.rank} if line.rank else {}
         timed = {"time": self.clock()} if self.clock else {}
         # A byte that is not UTF-8 appears as \\xff.
-        line = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        one = {**self.head, "file": file, **ranked, **timed, "line": line}
+        text = _shown(line.data).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        one = {**self.head, "file": file, **ranked, **timed, "line": text}
         self.stream.write(f"{json_text(one, indent=None)}\n".encode())
 
 
-def _text(line: bytes) -> str:
-    return line.decode("utf-8", "surrogateescape")
+def _shown(line: bytes) -> str:
+    """A line as a terminal shows it in the end."""
+    return last_state(line).rstrip(b"\r").decode("utf-8", "surrogateescape")
 
 
-def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | None = None) -> Printer:
-    """The printer of logs to standard output. Raises Failure for an invalid pattern."""
-    return Printer(stream.buffer, stream.isatty(), coloured(stream), compiled(pattern), clock)
+def printer_of(
+    out: TextIO,
+    err: TextIO | None = None,
+    pattern: str = "",
+    clock: Callable[[], str] | None = None,
+    *,
+    exact: bool = False,
+) -> Printer:
+    """The printer of logs to standard output and, if given, error. Raises Failure for an invalid pattern."""
+    grep, ranks = compiled(pattern), list[str]()
+
+    def one(stream: TextIO, errors: Printer | None = None) -> Printer:
+        terminal, colour = stream.isatty(), coloured(stream)
+        redraws = terminal and os.environ.get("TERM") != "dumb"
+        return Printer(stream.buffer, terminal, colour, grep, clock, errors, redraws, exact, _ranks=ranks)
+
+    return one(out, one(err) if err is not None else None)
 
 
 def compiled(pattern: str) -> re.Pattern[str] | None:

@@ -1,4 +1,4 @@
-"""The processes of a job, by the files that they write: `stdout.txt`, or `stdout-0.txt` and so on."""
+"""The processes of a job, by the files that they write: `stdout.txt` and `stderr.txt`, or `stdout-0.txt` …"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +11,8 @@ from slipway.client.calls.refusal import Absent
 from slipway.client.service import Service
 from slipway.failure import Failure
 
-#: stdout.txt, stdout-3.txt, stdout-wk-0.txt: the rank follows the first dash.
-_NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
+#: stdout.txt, stderr-3.txt, stdout-wk-0.txt: the rank follows the first dash.
+_NAME = re.compile(r"(?P<stream>stdout|stderr)(?:-(?P<rank>.+))?\.txt", re.DOTALL)
 #: Bytes that are read at a time when searching the end of a file for its last lines, and for matching ones.
 _BLOCK, _SEARCHED = 1 << 16, 1 << 20
 #: Most bytes of a line: a longer one is searched and printed in parts.
@@ -23,19 +23,26 @@ _NAMED = 12
 
 @dataclass(frozen=True)
 class ProcessLog:
-    """Standard output of one process, or the one requested file. `rank` is "" for a single process."""
+    """Standard output or error of one process, or the one requested file. `rank` may be ""."""
 
     name: str
     rank: str
     size: int
+    #: stdout or stderr; "" for a requested file
+    stream: str = ""
+    #: when it was written last, as the service has it; "" if it does not
+    modified: str = ""
 
 
-async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) -> list[ProcessLog]:
+async def logs_of(
+    api: Service, job: Mapping[str, Any], file: str, rank: str, stream: str = ""
+) -> list[ProcessLog]:
     """The logs to print, if there are any yet. Raises Failure for a rank that the job does not have.
 
-    Without `file` and `rank`: of every process; of the preparation only if there is no other.
+    Without `file`, `rank` and `stream`: both streams of every process; those of the preparation only if no
+    other process has written. One list of files, whatever their number.
     """
-    if "engine" not in job:
+    if "engine" not in job and not api.attempt:
         return []  # no node wrote it
     folder, _, last = file.rpartition("/")
     try:
@@ -45,16 +52,39 @@ async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) ->
     sizes = {entry["name"]: entry["bytes"] for entry in entries if entry["bytes"] is not None}
     if file:
         return [ProcessLog(file, "", sizes[last])] if last in sizes else []
-    logs = sorted(
+    times = {entry["name"]: entry.get("modified") or "" for entry in entries}
+    both = sorted(
         (
-            ProcessLog(name, match["rank"] or "", sizes[name])
+            ProcessLog(name, match["rank"] or "", sizes[name], match["stream"], times[name])
             for name in sizes
             if (match := _NAME.fullmatch(name))
         ),
         key=_order,
     )
-    processes = [one for one in logs if "job_prep" not in one.rank] or logs
-    return _of_rank(processes, rank) if rank and processes else processes
+    logs = _of_rank(_processes(both, rank), rank) if rank and both else _processes(both, rank)
+    return [one for one in logs if stream in ("", one.stream)]
+
+
+def _processes(logs: list[ProcessLog], rank: str) -> list[ProcessLog]:
+    """The logs without those of the preparation, unless only it has written."""
+    own = [one for one in logs if "job_prep" not in one.rank]
+    if own and (rank or any(one.size for one in own)):
+        return own
+    return [one for one in logs if one in own or one.size] or logs
+
+
+def are_several(logs: Sequence[ProcessLog]) -> bool:
+    """Whether their lines need the rank of their process: not beside those of the preparation alone."""
+    preparation = {log.rank for log in logs if "job_prep" in log.rank}
+    return max(len(preparation), len({log.rank for log in logs} - preparation)) > 1
+
+
+def last_state(line: bytes) -> bytes:
+    """A line without what a terminal shows no more: each carriage return begins it again.
+
+    One at its end stays, since the line end may follow it.
+    """
+    return line[line.rstrip(b"\r").rfind(b"\r") + 1 :]
 
 
 async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) -> int:
@@ -102,9 +132,9 @@ def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
     for name in (rank, f"wk-{rank}"):
         if named := [log for log in logs if log.rank == name]:
             return named
-    if rank == "0" and len(logs) == 1:
+    if rank == "0" and not any(log.rank for log in logs):
         return list(logs)
-    ranks = [log.rank for log in logs if log.rank] or ["0"]
+    ranks = list(dict.fromkeys(log.rank for log in logs if log.rank)) or ["0"]
     if len(ranks) > _NAMED:
         ranks[_NAMED - 1 : -1] = ["…"]
     others = (
@@ -114,6 +144,7 @@ def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
 
 
 def _order(log: ProcessLog) -> tuple[object, ...]:
-    """A sort key that puts rank 10 after rank 9."""
+    """A sort key that puts rank 10 after rank 9, and standard error after standard output."""
     parts = log.rank.split("-")
-    return tuple((True, int(part)) if part.isdecimal() else (False, part) for part in parts)
+    ranks = tuple((True, int(part)) if part.isdecimal() else (False, part) for part in parts)
+    return ranks, log.stream != "stdout"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from slipway.client.calls.refusal import Absent, Unanswered
-from slipway.client.jobs.processes import ProcessLog, logs_of
+from slipway.client.jobs.processes import ProcessLog, are_several, last_state, logs_of
 from slipway.client.jobs.words import ENDED
 from slipway.client.service import Service
 from slipway.failure import Failure
@@ -77,7 +77,7 @@ class Watch:
                     await self._read(job)
 
     async def _read(self, job: Mapping[str, Any]) -> None:
-        """The new lines of every process."""
+        """The new lines of every process, of both streams."""
         if job["state"] not in _HAS_LOG or job["id"] in self._whole:
             return
         try:
@@ -85,19 +85,20 @@ class Watch:
         except (Absent, Unanswered):  # at the next poll it may exist
             return
         for log in logs:
-            await self._read_one(job, log, log.rank if len(logs) > 1 else "")
+            await self._read_one(job, log, log.rank * are_several(logs))
         if job["state"] in ENDED and all(self._logs[job["id"], log.name].done for log in logs):
             self._whole.add(job["id"])
 
     async def _read_one(self, job: Mapping[str, Any], process: ProcessLog, rank: str) -> None:
         log = self._logs.setdefault((job["id"], process.name), _Log())
-        if log.done:
+        if log.done or (log.offset >= process.size and job["state"] not in ENDED):
             return
+        is_error = process.stream == "stderr"
         try:
             while (chunk := await self.service.log(job["id"], log.offset, process.name)).data:
                 *lines, log.rest = (log.rest + chunk.data).split(b"\n")
-                log.offset = chunk.next
-                self._tell(log_news(job, lines, rank))
+                log.rest, log.offset = last_state(log.rest), chunk.next
+                self._tell(log_news(job, lines, rank, is_error=is_error))
         except Unanswered:
             return
         except Failure:  # a job that ended before it wrote anything has no log
@@ -105,7 +106,7 @@ class Watch:
             return
         log.done = not chunk.more
         if log.done and log.rest:
-            self._tell(log_news(job, [log.rest], rank))
+            self._tell(log_news(job, [log.rest], rank, is_error=is_error))
 
     def _tell(self, lines: Iterable[Line]) -> None:
         for line in lines:
@@ -147,10 +148,12 @@ def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -
     return [Line(cluster["name"], text, "magenta")]
 
 
-def log_news(job: Mapping[str, Any], lines: Sequence[bytes], rank: str = "") -> list[Line]:
+def log_news(
+    job: Mapping[str, Any], lines: Sequence[bytes], rank: str = "", *, is_error: bool = False
+) -> list[Line]:
     """The nonempty lines that a process of a job wrote; with its rank if there are several."""
-    head = f"{rank} │" if rank else "│"
-    texts = (harmless(line.decode("utf-8", "replace"), colour=False) for line in lines)
+    head = f"{rank} {'!' if is_error else '│'}".lstrip()
+    texts = (harmless(last_state(line).decode("utf-8", "replace"), colour=False) for line in lines)
     return [Line(who(job), f"{head} {text}", "dim") for text in texts if text.strip()]
 
 

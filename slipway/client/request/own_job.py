@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self
 
-from shared.jobspec import is_bare_job, placeholder_flaw, script_pattern, scripts_wanted
+from shared.jobspec import is_bare_job, placeholder_flaw, script_pattern, scripts_mounted
 from slipway.client.request.compose import PATH_FIELD, Choices, add_choices
 from slipway.client.request.diagnose import scripts_named
 from slipway.client.snapshot.choose import by_name, choose
@@ -137,8 +137,8 @@ def has_its_script(file: Path) -> bool:
         document = json.loads(file.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return False  # its refusal gives the reason
-    if not is_bare_job(document) or script_pattern(document) is not None or scripts_wanted(document):
-        return False  # the last one mounts the drop container itself, and runs what lies there
+    if not is_bare_job(document) or script_pattern(document) is not None or scripts_mounted(document):
+        return False  # the last one mounts what it runs
     folder = file.resolve().parent
     own = f"{folder.name}/"
     scripts = [name for name in scripts_named(file, folder.name) if name.startswith(own)]

@@ -14,7 +14,7 @@ from slipway.failure import Failure
 from slipway.terminal.characters import printable
 
 
-def cat(job: str, name: str, url: str, key: str) -> int:
+def cat(job: str, name: str, url: str, key: str, attempt: int = 0) -> int:
     """Write a file of a job to standard output, in chunks of bounded size."""
 
     async def ask(api: Service, job_id: str) -> int:
@@ -36,7 +36,7 @@ def cat(job: str, name: str, url: str, key: str) -> int:
                 f"list them: slipway files {job_id} --tree"
             )
         file = Remote(directory, path, finding.what, None)
-        count, whole, printer = 0, 0, printer_of(sys.stdout)
+        count, whole, printer = 0, 0, printer_of(sys.stdout, exact=True)
         async with aclosing(chunks(api, job_id, file, Bounds())) as content:
             async for chunk in content:
                 count, whole = count + len(chunk.data), chunk.size
@@ -46,4 +46,4 @@ def cat(job: str, name: str, url: str, key: str) -> int:
             raise Failure(f"{printable(name)}: {count:,} of {whole:,} bytes arrived")
         return 0
 
-    return asking_about(job, ask, url, key)
+    return asking_about(job, ask, url, key, attempt)

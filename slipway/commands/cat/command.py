@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import LOCAL, JobId, Key, Url
+from slipway.commands.options import LOCAL, Attempt, JobId, Key, Url
 
 app = typer.Typer()
 
@@ -14,6 +14,7 @@ app = typer.Typer()
 def cat(
     job: JobId,
     file: Annotated[str, typer.Argument(help="its name as `files --tree` shows it, e.g. MODEL/weights.bin")],
+    attempt: Attempt = None,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
@@ -21,4 +22,4 @@ def cat(
 
     A file or a pipe gets it as it is; on a terminal, what would move the cursor or hide text is made visible.
     """
-    raise typer.Exit(import_module("slipway.commands.cat.cat").cat(job, file, url, key))
+    raise typer.Exit(import_module("slipway.commands.cat.cat").cat(job, file, url, key, attempt or 0))

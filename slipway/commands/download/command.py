@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import LOCAL, JobId, Json, Key, Url
+from slipway.commands.options import LOCAL, Attempt, JobId, Json, Key, Url
 
 app = typer.Typer()
 
@@ -23,6 +23,7 @@ def download(
     to: Annotated[
         Path | None, typer.Option(help="the directory to save them in  [default: one named after the job]")
     ] = None,
+    attempt: Attempt = None,
     any_size: Annotated[
         bool, typer.Option("--any-size", help="do not ask about 100 GB or more, or a full disk")
     ] = False,
@@ -37,4 +38,5 @@ def download(
     names the job.
     """
     download_command = import_module("slipway.commands.download.download").download
-    raise typer.Exit(download_command(job, patterns or (), to, url, key, any_size=any_size, as_json=as_json))
+    how = {"attempt": attempt or 0, "any_size": any_size, "as_json": as_json}
+    raise typer.Exit(download_command(job, patterns or (), to, url, key, **how))

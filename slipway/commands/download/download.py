@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from slipway.client.files.download import Downloaded, among_others, find_and_save, no_file
+from slipway.client.files.download import Downloaded, among_others, find_and_save, folder_of, no_file
 from slipway.client.files.room import Room, TooLarge
 from slipway.client.files.saving import say_reasons
 from slipway.client.files.walk import Tree
@@ -28,6 +28,7 @@ def download(
     url: str,
     key: str,
     *,
+    attempt: int = 0,
     any_size: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -36,14 +37,15 @@ def download(
     async def ask(api: Service, job_id: str) -> int:
         state = (await api.job(job_id))["state"]
         directories = await api.outputs(job_id)
-        if state not in ENDED:
+        if state not in ENDED and not attempt:
             say_beside(f"{job_id} is {state}: files that it writes from now on are not included")
-        fetched = await fetch(api, job_id, directories, patterns, to, any_size=any_size)
+        folder = Path(folder_of(job_id, attempt)) if to is None else to
+        fetched = await fetch(api, job_id, directories, patterns, folder, any_size=any_size)
         show(fetched.answer, lambda _: [fetched.text], as_json=as_json)
         return fetched.code
 
     try:
-        return asking_about(job, ask, url, key)
+        return asking_about(job, ask, url, key, attempt)
     except KeyboardInterrupt:
         say_beside("what arrived is kept; the same command continues from there")
         raise

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import LOCAL, JobId, Json, Key, Url, Utc
+from slipway.commands.options import LOCAL, Attempt, JobId, Json, Key, Url, Utc
 
 app = typer.Typer()
 
@@ -25,6 +25,7 @@ def files(
     tree: Annotated[
         bool, typer.Option("--tree", help="all files of all output directories, as `download` names them")
     ] = False,
+    attempt: Attempt = None,
     utc: Utc = False,
     as_json: Json = False,
     url: Url = LOCAL,
@@ -33,6 +34,7 @@ def files(
     """List the files that a job wrote."""
     command = import_module("slipway.commands.files.files")
     if tree:
-        raise typer.Exit(command.tree(job, folder, url, key, as_json=as_json))
+        raise typer.Exit(command.tree(job, folder, url, key, attempt or 0, as_json=as_json))
     chosen = command.folder_of(folder, directory, path)
-    raise typer.Exit(command.run(job, chosen.directory, chosen.path, url, key, utc=utc, as_json=as_json))
+    how = {"attempt": attempt or 0, "utc": utc, "as_json": as_json}
+    raise typer.Exit(command.run(job, chosen.directory, chosen.path, url, key, **how))

@@ -15,7 +15,15 @@ from slipway.terminal.times import moment
 
 
 def run(
-    job: str, directory: str, path: str, url: str, key: str, *, utc: bool = False, as_json: bool = False
+    job: str,
+    directory: str,
+    path: str,
+    url: str,
+    key: str,
+    *,
+    attempt: int = 0,
+    utc: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Print one line for each entry. Raises Failure with the directories that there are."""
 
@@ -24,7 +32,7 @@ def run(
         show(finding.what, partial(rows, utc=utc, proviso=finding.proviso), as_json=as_json)
         return 0
 
-    return asking_about(job, ask, url, key)
+    return asking_about(job, ask, url, key, attempt)
 
 
 class Folder(NamedTuple):
@@ -44,7 +52,7 @@ def folder_of(folder: str, directory: str, path: str) -> Folder:
     return Folder(directory, inside.strip("/") or ".")
 
 
-def tree(job: str, folder: str, url: str, key: str, *, as_json: bool) -> int:
+def tree(job: str, folder: str, url: str, key: str, attempt: int = 0, *, as_json: bool) -> int:
     """Print every file of every output directory, or below a folder, as `download` and `cat` name them.
 
     Raises Failure.
@@ -63,7 +71,7 @@ def tree(job: str, folder: str, url: str, key: str, *, as_json: bool) -> int:
             say(f"{printable(name)}: {reason}")
         return 0
 
-    return asking_about(job, ask, url, key)
+    return asking_about(job, ask, url, key, attempt)
 
 
 def _tree_rows(entries: Sequence[Mapping[str, Any]], *, folder: Sequence[str], proviso: str) -> list[str]:

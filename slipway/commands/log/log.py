@@ -4,7 +4,8 @@ import sys
 from contextlib import nullcontext
 
 from slipway.client.jobs.lines import JsonPrinter, compiled, printer_of
-from slipway.client.jobs.log import Selection, clock_for, read
+from slipway.client.jobs.log import clock_for, read
+from slipway.client.jobs.selection import Selection
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
 from slipway.failure import finding_out
@@ -21,7 +22,7 @@ def run(
     timestamps: bool,
     as_json: bool = False,
 ) -> int:
-    """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed.
+    """Write a job's logs to the same streams; with `follow`, until its end: then 1 if it did not succeed.
 
     Raises Failure, with `follow` with the exit code NOT_KNOWN.
     """
@@ -29,7 +30,7 @@ def run(
     printer = (
         JsonPrinter(sys.stdout.buffer, grep=compiled(pattern), clock=clock)
         if as_json
-        else printer_of(sys.stdout, pattern, clock)
+        else printer_of(sys.stdout, sys.stderr, pattern, clock)
     )
 
     async def ask(api: Service, job_id: str) -> int:

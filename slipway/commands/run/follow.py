@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from slipway.client.calls.patience import patiently, pause
 from slipway.client.jobs import log
 from slipway.client.jobs.naming import unmeant
+from slipway.client.jobs.selection import Selection
 from slipway.client.jobs.tail import last_errors
 from slipway.client.jobs.words import ENDED, rejection, why
 from slipway.client.service import Service, service
@@ -66,7 +67,7 @@ async def follow(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
 async def _ended(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
     news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
     try:
-        await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
+        await log.read(api, job_id, Selection(), out, follow=True, remarks=False)
         await news  # it ends with the job as well
     finally:
         news.cancel()

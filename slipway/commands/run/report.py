@@ -25,7 +25,7 @@ class Report:
         """The printer of log chunks: objects with `as_json`, else text."""
         if self.as_json:
             return JsonPrinter(sys.stdout.buffer, head={"event": "log"})
-        return printer_of(sys.stdout)
+        return printer_of(sys.stdout, sys.stderr)
 
     def begun(self, job_id: str, *, detached: bool = False) -> None:
         """Report the id of the job, once it is accepted."""

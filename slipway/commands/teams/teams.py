@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _NONE: Mapping[str, str] = {}
 #: Parts of a use, and the limits of a quota on them.
 _PARTS = {"jobs": "jobs", "nodes": "nodes", "gpus": "gpus", "gpuHours": "gpuHours", "cost": "budget"}
+#: The part of an amount that active jobs may still use.
+_RESERVED = {"gpuHours": "reservedGpuHours", "cost": "reservedCost"}
 
 
 def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
@@ -102,7 +104,11 @@ def usage_lines(answer: Mapping[str, Any]) -> list[str]:
         for one in teams
     ]
     unknown = [f"the use of {one['name']} is not known: {one['error']}" for one in teams if one.get("error")]
-    return [*table([head, *cells]), f"GPU-hours and cost are those of {answer['month']} (UTC)", *unknown]
+    return [
+        *table([head, *cells]),
+        f"GPU-hours and cost are those of {answer['month']} (UTC); reserved: what active jobs may still use",
+        *unknown,
+    ]
 
 
 def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
@@ -110,9 +116,11 @@ def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
     if not use:
         return ("not known" if quota else "no quota") if part == "jobs" else ""
     most = (quota or {}).get(limit)
-    loans = [f"{use[one]} {one}" for one in ("borrowed", "lent") if part == "jobs" and use.get(one)]
+    notes = [f"{use[one]} {one}" for one in ("borrowed", "lent") if part == "jobs" and use.get(one)]
+    if reserved := use.get(_RESERVED.get(part, "")):
+        notes.append(f"{reserved:,g} reserved")
     text = f"{use[part]:,g}" + (f" of {most:,g}" if most is not None else "")
-    return f"{text} ({', '.join(loans)})" if loans else text
+    return f"{text} ({', '.join(notes)})" if notes else text
 
 
 def rows(

@@ -158,11 +158,10 @@ async def test_an_end_that_was_not_heard_of_answers_for_the_next_attempt(attempt
 async def test_a_node_that_died_between_claim_and_record_is_followed(
     attempts: Attempts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "GRACE", 0.0)
     monkeypatch.setattr(claims, "WATCH", 0.1)
     attempts("n-1").reserve("7")
     Turns(attempts("n-1")).add(0, {"token": "t.1", "submission": "s1", "run": "7"})
-    again = Claim(attempts("n-1"), "t.1", "s1")
+    again = Claim(attempts("n-1"), "t.1", "s1", grace=0.0)
 
     again.take(["7"])
     again.record(END)

@@ -14,10 +14,12 @@ import pytest
 from shared.core.caller import SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState
+from shared.jobspec import MOUNT_LISTS, Limits
 from shared.operate.code import code_of
 from shared.snapshots.pack import Packer
 from tests.doubles.archives import file, folder, link, tar
 from tests.doubles.memory_snapshots import MemorySnapshots
+from tests.mounted_at import mounted_at
 from tests.unit.archived_code import archived, blob
 from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json
@@ -188,25 +190,27 @@ async def test_a_large_archive_is_read_by_its_address_only(world: World) -> None
 
 
 async def test_a_receipt_says_which_code_ran_or_that_it_is_the_live_one(world: World) -> None:
-    mount = {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
-    live = job_json(mountVolumes={"azureBlobFileSystems": [mount]})
-    code = archived(world)
-    jobs = [
-        (await world.message(message, f"m{number}")).job
-        for number, message in enumerate(
-            ({"spec": job_json()}, {"spec": job_json(), "code": code}, {"spec": live})
-        )
+    world.policy(limits=Limits(unmanaged_mounts=True))
+    own, named = archived(world), {"spec": job_json()}
+    documents = [named, {**named, "code": own}]
+    documents += [
+        {"spec": job_json(mountVolumes=mounted_at(place, kind))}
+        for place in ("scripts", "elsewhere")
+        for kind in MOUNT_LISTS
     ]
+    jobs = [(await world.message(message, f"m{number}")).job for number, message in enumerate(documents)]
     for name in world.engine.started:
         world.engine.set_state(name, JobState.SUCCEEDED)
     await world.make_pass()
     await world.wake()
 
-    neither, own, mounted = (world.receipt(job) for job in jobs)
+    neither, sent_code, *mounted = [world.receipt(job).get("code") for job in jobs]
 
-    assert "code" not in neither
-    assert own["code"]["sha256"] == code["sha256"]
-    assert mounted["code"] == "live"
+    assert neither is None
+    assert sent_code is not None
+    assert sent_code["sha256"] == own["sha256"]
+    assert mounted[:4] == ["live"] * 4
+    assert mounted[4:] == ["live" if kind == "azureBlobFileSystems" else None for kind in MOUNT_LISTS]
 
 
 async def test_while_no_address_can_be_signed_an_attempt_waits(world: World) -> None:

@@ -64,6 +64,29 @@ async def test_code_that_no_job_was_accepted_with_goes_after_two_days(world: Wor
     assert await collect(world.ports) == Collected(deleted=1)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "thesis/final.csv",
+        "final.csv",
+        "a" * 64,
+        f"digits/run/{'a' * 64}",
+        f"all/{'A' * 64}",
+        f"all/{'a' * 63}",
+        f"all/{'a' * 64}\n",
+        "digits/run/run-4h2kq7abcdefgh23/receipt.json",
+    ],
+)
+async def test_what_does_not_have_the_name_of_an_archive_is_left_alone(world: World, name: str) -> None:
+    await world.snapshots.put(name, b"mine")
+    await world.snapshots.put(f"other/{'b' * 64}", b"code")
+
+    world.pass_time(1_000 * DAY)
+
+    assert await collect(world.ports) == Collected(deleted=1)
+    assert [*world.snapshots.data] == [name]
+
+
 async def test_the_code_of_a_job_that_works_for_months_stays_young(world: World) -> None:
     job = await job_of(world)
 

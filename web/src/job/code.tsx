@@ -121,7 +121,7 @@ function Listing({ listing: { entries, more }, id }: { listing: CodeListing; id:
   );
 }
 
-/** A job without an archive. Only its receipt says whether it mounts the container of drops. */
+/** A job without an archive. Only its receipt says whether it mounts what it runs. */
 function None({ id, state }: { id: string; state: string }) {
   const path = `jobs/${encodeURIComponent(id)}/receipt`;
   const reading = useReading(path, (signal) => json<Receipt>(path, { signal }), state);
@@ -131,7 +131,7 @@ function None({ id, state }: { id: string; state: string }) {
       {reading.value && (
         <p>
           {reading.value.code === "live"
-            ? "Live: this job mounts the drop container, and each attempt runs the files that lie there when it starts."
+            ? "Live: this job mounts what it runs, and each attempt runs the files that lie there when it starts."
             : "This job does not bring code of its own: it runs the command of its job.json, with what its image and its mounts have."}
         </p>
       )}

@@ -5,13 +5,13 @@ import { useRights } from "../rights";
 import { link } from "../route";
 import { useList } from "./lists";
 
-/** The limits of a quota, by the members of the use and of the quota. */
+/** The limits of a quota, by the members of the use and of the quota, and the part that active jobs may still use. */
 const PARTS = [
-  ["Jobs", "jobs", "jobs"],
-  ["Nodes", "nodes", "nodes"],
-  ["GPUs", "gpus", "gpus"],
-  ["GPU-hours this month", "gpuHours", "gpuHours"],
-  ["Cost this month", "cost", "budget"],
+  ["Jobs", "jobs", "jobs", null],
+  ["Nodes", "nodes", "nodes", null],
+  ["GPUs", "gpus", "gpus", null],
+  ["GPU-hours this month", "gpuHours", "gpuHours", "reservedGpuHours"],
+  ["Cost this month", "cost", "budget", "reservedCost"],
 ] as const;
 type Amounts = Partial<Record<string, number | null>>;
 
@@ -58,8 +58,14 @@ function Quotas({ teams, currency }: { teams: readonly TeamShare[]; currency: st
               <a href={link(["jobs"], { team: name })}>{name}</a>
             </th>
             {quota && error === undefined ? (
-              PARTS.map(([label, part, limit]) => (
-                <Share key={label} used={use?.[part] ?? 0} most={quota[limit]} unit={part === "cost" ? currency : ""} />
+              PARTS.map(([label, part, limit, reserved]) => (
+                <Share
+                  key={label}
+                  used={use?.[part] ?? 0}
+                  reserved={(reserved && use?.[reserved]) ?? 0}
+                  most={quota[limit]}
+                  unit={part === "cost" ? currency : ""}
+                />
               ))
             ) : (
               <td class="quiet" colSpan={PARTS.length}>
@@ -81,13 +87,16 @@ function loans(use: Amounts | null): string {
   return parts.flatMap(([number, name]) => (number > 0 ? [`${shortNumber(number)} ${name}`] : [])).join(", ");
 }
 
+type ShareProps = { used: number; reserved: number; most: number | null | undefined; unit: string };
+
 /** A part of a quota in words, and as a bar where it has a limit. */
-function Share({ used, most, unit }: { used: number; most: number | null | undefined; unit: string }) {
+function Share({ used, reserved, most, unit }: ShareProps) {
   const isLimited = typeof most === "number";
   return (
     <td>
       {shortNumber(used)}
       {isLimited && ` of ${shortNumber(most)}`} {unit}
+      {reserved > 0 && <span class="quiet" title="what active jobs may still use"> ({shortNumber(reserved)} reserved)</span>}
       {isLimited && most > 0 && <meter aria-hidden="true" max={most} value={used} high={most * 0.9} optimum={0} />}
     </td>
   );

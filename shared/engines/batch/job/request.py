@@ -109,7 +109,7 @@ def life(cluster: BatchCluster, order: Order, now: datetime) -> Life:
 
 
 def _limit(cluster: BatchCluster, order: Order) -> timedelta:
-    seconds = launch.seconds(order.document["properties"], cluster.longest)
+    seconds = launch.seconds(order.document["properties"], cluster.longest) + cluster.grace_seconds
     return timedelta(seconds=seconds) + _SLACK + (_UPLOAD if cluster.blobs else timedelta())
 
 

@@ -67,6 +67,7 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         mount_root=cluster.mount_root,
         path=cluster.path,
         gpus=cluster.gpus,
+        grace=cluster.grace_seconds,
         links=links,
         volumes=own,
         mounter=("python3", "-I", VOLUMES),
@@ -98,5 +99,6 @@ def _container(
         node="AZ_BATCH_NODE_ID",
         path=cluster.path,
         gpus=cluster.gpus,
+        grace=cluster.grace_seconds,
         directories=roots,
     )

@@ -19,8 +19,8 @@ from shared.engines.launch.mounts import image_of
 
 #: Added to the job's own limit, which the program enforces to the second: pulling the image counts, too.
 _SLACK = timedelta(hours=1)
-#: Seconds from SIGTERM to SIGKILL, enough to write the record.
-_GRACE = 30
+#: Seconds after those of the job, enough to write the record.
+_RECORD = 30
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmgt](?:i?b)?)?", re.ASCII | re.IGNORECASE)
 _POWERS: Mapping[str, int] = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -38,7 +38,7 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
         "restartPolicy": "Never",
         # A pod's limit counts from its start on a node; a Job's would include the time in the queue.
         "activeDeadlineSeconds": int(limit.total_seconds()),
-        "terminationGracePeriodSeconds": _GRACE,
+        "terminationGracePeriodSeconds": cluster.grace_seconds + _RECORD,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "securityContext": rights(cluster),

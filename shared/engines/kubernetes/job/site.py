@@ -45,6 +45,7 @@ def site(cluster: KubernetesCluster, order: Order) -> Site:
         mount_root=cluster.mount_root,
         path=cluster.path,
         gpus=cluster.gpus,
+        grace=cluster.grace_seconds,
         links=tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None),
         ends=cluster.ends,
         longest=cluster.longest,

@@ -37,6 +37,18 @@ END
   fi
   exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
 }
+# Whether the agent lives; the number may be that of one that has ended and is not reaped.
+still() {
+  read -r line <"/proc/${agent:-0}/stat" || return
+  case $line in *") Z "*) return 1 ;; esac
+} 2>/dev/null
+# A rank that is evicted has not done its part. What runs here may save first.
+leave() {
+  trap '' TERM
+  kill -TERM "${agent:-}" 2>/dev/null || :
+  while still; do sleep 1; done
+  exit 143
+}
 if [ -z "${SLIPWAY_PLAN:-}" ]; then
   alone
 fi
@@ -54,13 +66,13 @@ if [ -n "$lacking" ]; then
     alone
   fi
 elif [ "$SLIPWAY_NODES" -gt 1 ]; then
-  env -u SLIPWAY_PLAN -u SLIPWAY_PROOFS python3 -I "$SLIPWAY_PROGRAMS/spread.py" serve
+  trap leave TERM
+  agent=$(env -u SLIPWAY_PLAN -u SLIPWAY_PROOFS python3 -I "$SLIPWAY_PROGRAMS/spread.py" serve)
 fi
 if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
   unset SLIPWAY_PROOFS
   exec python3 -I "$SLIPWAY_PROGRAMS/run.py"
 fi
-# The trap ends it: a rank that is evicted has not done its part.
 while :; do
   sleep 3600 &
   wait $!

@@ -113,6 +113,7 @@ step() {
     fi
   done
   outside
+  slipway_watcher=''
   # All that is found by PATH is found before the job's own.
   set -- "$1" "$2" "$3" "$(command -v bash || command -v sh)"
   (
@@ -133,23 +134,31 @@ step() {
     kill -0 "$slipway_group" 2>/dev/null || break
     heard  # a request ends the wait, too
   done
-  kill -KILL "-$slipway_group" 2>/dev/null
+  look
+  heard
+  # A shell is gone at once; its child may still save.
+  slipway_looks=$((slipway_watch + slipway_grace))
+  while [ -n "$slipway_asked$slipway_late$slipway_moved" ] && [ "$slipway_looks" -gt 0 ] && lives; do
+    slipway_looks=$((slipway_looks - 1))
+    sleep 1
+  done
+  kill_all
   slipway_group=''
   [ -z "$slipway_killer" ] || kill "$slipway_killer" 2>/dev/null
   kill -KILL "$slipway_watcher" 2>/dev/null
   wait "$slipway_watcher" 2>/dev/null
-  look
   outside
 }
 
 # Ask the job's processes to end; what does not is killed.
 stop() {
   [ -n "$slipway_group" ] && [ -z "$slipway_killer" ] || return 0
-  kill -TERM "-$slipway_group" 2>/dev/null || kill -TERM "$slipway_group" 2>/dev/null
   (
     exec >/dev/null 2>&1
-    sleep "$slipway_grace"
-    kill -KILL "-$slipway_group" || kill -KILL "$slipway_group"
+    look
+    [ -z "$slipway_late$slipway_moved" ] || exit 0  # the watch ends them
+    [ -z "$slipway_watcher" ] || kill -KILL "$slipway_watcher"
+    end_all
   ) &
   slipway_killer=$!
 }
@@ -193,9 +202,7 @@ keep_watch() {
     kill -0 $$ || exit
     look
   done
-  kill -TERM "-$slipway_group" || kill -TERM "$slipway_group"
-  sleep "$slipway_grace"
-  kill -KILL "-$slipway_group" || kill -KILL "$slipway_group"
+  end_all
 }
 
 # The record of an end, as slipway_record: CODE REASON MESSAGE FINAL.
@@ -266,12 +273,12 @@ main() {
   slipway_attempt=$SLIPWAY_RECORDS slipway_ends=$SLIPWAY_ENDS slipway_links=$SLIPWAY_LINKS
   slipway_token=$SLIPWAY_TOKEN slipway_submission=$SLIPWAY_SUBMISSION slipway_earlier=$SLIPWAY_EARLIER
   slipway_main=$SLIPWAY_MAIN slipway_preparation=$SLIPWAY_PREPARATION
-  slipway_seconds=$SLIPWAY_SECONDS slipway_slots=$SLIPWAY_SLOTS
+  slipway_seconds=$SLIPWAY_SECONDS slipway_slots=$SLIPWAY_SLOTS slipway_grace=$SLIPWAY_GRACE
   unset SLIPWAY_RECORDS SLIPWAY_ENDS SLIPWAY_TOKEN SLIPWAY_SUBMISSION SLIPWAY_EARLIER
   take_proofs
   slipway_unpacked=${SLIPWAY_UNPACKED:-}
   unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS SLIPWAY_UNPACKED
-  slipway_asked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer=''
+  slipway_asked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer='' slipway_watcher=''
   slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
   slipway_started=$(stamp) slipway_request="The job has been asked to end"
   slipway_apart=$(command -v setsid) || slipway_apart=''

@@ -5,8 +5,8 @@
 #
 # Names of this program begin with slipway_, so that a value that uses $run or $code is left as it is.
 
-#: Seconds between two looks at the claim, and until a process that was asked to end is killed.
-slipway_watch=5 slipway_grace=10
+#: Seconds between two looks at the claim.
+slipway_watch=5
 slipway_tab=$(printf '\t')
 slipway_newline='
 '

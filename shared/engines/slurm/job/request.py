@@ -14,8 +14,8 @@ from shared.engines.slurm.job.site import site
 from shared.engines.slurm.wire.dialect import Dialect, comment
 from shared.jobspec import iso_duration
 
-#: Minutes added to the job's own limit, which the program on the nodes keeps to the second.
-_SLACK = 2
+#: Seconds added to the job's own limit, which the program on the nodes keeps to the second, and to its grace.
+_SLACK = 90
 #: Stands for values that are chosen at each submission.
 ANEW = "<chosen at submission>"
 
@@ -56,9 +56,10 @@ def _minutes(cluster: SlurmCluster, order: Order) -> int:
     """The time limit for Slurm: above its maximum only if the job's own is."""
     seconds = launch.seconds(order.document["properties"], cluster.longest)
     minutes = -(-seconds // 60)
+    more = -(-(_SLACK + cluster.grace_seconds) // 60)
     if cluster.longest is None:
-        return minutes + _SLACK
-    return max(minutes, min(minutes + _SLACK, int(cluster.longest.total_seconds() // 60)))
+        return minutes + more
+    return max(minutes, min(minutes + more, int(cluster.longest.total_seconds() // 60)))
 
 
 def is_too_long(cluster: SlurmCluster, order: Order) -> bool:

@@ -41,6 +41,7 @@ SLURM = Scheduler(
     node="SLURMD_NODENAME",
     rank="SLURM_PROCID",
     spread=srun,
+    asks_all=True,
 )
 
 
@@ -59,6 +60,7 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
         mount_root=cluster.mount_root,
         path=cluster.path,
         gpus=count,
+        grace=cluster.grace_seconds,
         links=links,
         ends=cluster.ends,
         container=_container(

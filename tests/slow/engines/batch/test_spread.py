@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,15 +47,17 @@ class Nodes:
             command, env=self.env(node) | more, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
+    def begin(self, *words: str, **more: str) -> subprocess.Popen[str]:
         command = [sys.executable, str(self.program), *words]
-        return subprocess.Popen(command, env=self.env("n0"), stdout=subprocess.PIPE, text=True)
+        env = self.env("n0") | more
+        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+
+    def announced(self) -> list[dict[str, Any]]:
+        folder = self.folder / "agents"
+        return [json.loads(entry.read_text()) for entry in (folder.iterdir() if folder.exists() else ())]
 
     def agents(self) -> list[int]:
-        folder = self.folder / "agents"
-        entries = folder.iterdir() if folder.exists() else ()
-        announced = [json.loads(entry.read_text()) for entry in entries]
-        return [one["pid"] for one in announced if "pid" in one]
+        return [one["pid"] for one in self.announced() if "pid" in one]
 
 
 @pytest.fixture
@@ -115,6 +118,39 @@ def test_what_runs_elsewhere_ends_with_its_caller(nodes: Nodes) -> None:
     patience = Patience(PATIENCE)
     while Path(f"/proc/{process}").exists() and "Z" not in Path(f"/proc/{process}/stat").read_text():
         assert not patience.is_over(None)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_runs_elsewhere_saves_when_its_caller_is_asked_to_end(nodes: Nodes, first: int) -> None:
+    nodes.run("hosts")
+    words, file = ("on", "1", "2", str(first)), nodes.folder / "asked"
+    program = (
+        f'trap "echo x >>{file}; sleep 1; echo saved; exit" TERM; echo began; while :; do sleep 0.1; done'
+    )
+    # As a person's script does: it ends at once, and what it has started saves.
+    caller = nodes.begin(*words, "bash", "-c", f"bash -c '{program}'; echo after", SLIPWAY_GRACE="30")
+    assert caller.stdout is not None
+    assert [caller.stdout.readline() for _ in range(2)] == ["began\n"] * 2
+
+    caller.terminate()
+
+    text, _ = caller.communicate(timeout=PATIENCE)
+    assert (text.split(), caller.returncode) == (["saved"] * 2, 143)
+    assert file.read_text() == "x\n" * 2
+
+
+def test_what_runs_on_a_node_that_is_taken_away_saves(nodes: Nodes) -> None:
+    nodes.run("hosts")
+    agent = next(one for one in nodes.announced() if one["node"] == "n1")
+    program = 'trap "sleep 1; echo saved; exit" TERM; echo began; while :; do sleep 0.1; done'
+    caller = nodes.begin("on", "1", "1", "1", "bash", "-c", f"bash -c '{program}'; :", SLIPWAY_GRACE="30")
+    assert caller.stdout is not None
+    assert caller.stdout.readline() == "began\n"
+
+    os.kill(agent["pid"], signal.SIGTERM)
+
+    assert caller.communicate(timeout=PATIENCE)[0] == "saved\n"
+    assert caller.returncode == 143
 
 
 def test_a_command_for_one_node_is_shell_text_as_mpirun_gives_it(nodes: Nodes) -> None:

@@ -55,7 +55,7 @@ class NodesInShell(Nodes):
         self.programs = self.root / "programs"
         self.programs.mkdir(parents=True)
         self.site = replace(self.site, path=str(image(self.root / "bin", self.shell)))
-        text = alone.script().replace("slipway_watch=5 slipway_grace=10", "slipway_watch=1 slipway_grace=1")
+        text = alone.script().replace("slipway_watch=5", "slipway_watch=1")
         (self.programs / "alone.sh").write_text(text)
         (self.programs / "usage.sh").write_text(alone.sampling())
         (self.programs / "place.sh").write_text(alone.placing())

@@ -51,6 +51,15 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_the_record_says_how_it_ended_and_where_the_output_is,
     test_the_wall_clock_limit_ends_a_job,
 )
+from tests.slow.engines.slurm.test_time_to_save import (  # noqa: F401 - collected here
+    test_a_job_can_read_how_long_it_has,
+    test_a_job_saves_at_its_wall_clock_limit,
+    test_a_job_that_is_asked_to_end_saves_however_it_was_started,
+    test_a_process_that_has_a_session_of_its_own_holds_up_no_end,
+    test_a_request_that_is_repeated_reaches_a_job_once,
+    test_what_a_command_leaves_behind_that_ended_by_itself_is_not_waited_for,
+    test_what_saves_for_too_long_is_killed_with_all_that_it_started,
+)
 from tests.unproven import FORGERIES, OWN, SUCCESS, TOKEN
 
 

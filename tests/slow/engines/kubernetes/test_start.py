@@ -15,16 +15,31 @@ from shared.engines.kubernetes.job.start import SCRIPT
 _PROGRAM = (
     "import os; print('program', os.environ['AZ_BATCH_NODE_ID'], os.environ['SLIPWAY_PLAN'], flush=True)"
 )
-_SPREAD = "import os, sys; print('agent', *sys.argv[1:], 'SLIPWAY_PLAN' in os.environ, flush=True)"
+_SPREAD = "import os, sys; print('agent', *sys.argv[1:], 'SLIPWAY_PLAN' in os.environ, file=sys.stderr)"
+#: An agent that saves for a second when it is asked to end.
+_AGENT = """\
+import os, pathlib, signal, sys, time
+def save(*_):
+    time.sleep(1)
+    pathlib.Path("saved").write_text("all")
+    os._exit(0)
+signal.signal(signal.SIGTERM, save)
+if process := os.fork():
+    sys.exit(print(process))
+os.close(1)
+print("ready", file=sys.stderr, flush=True)
+time.sleep(600)
+"""
 
 
+_SHOWN = "import os, sys; print(open(f'/proc/{{os.{whose}()}}/environ').read(), file=sys.stderr)"
 _ALONE = 'echo "alone ${SLIPWAY_LACKING-}"; exit 5'
 
 
-def pod(folder: Path, index: int, nodes: int, **more: str) -> subprocess.Popen[str]:
+def pod(folder: Path, index: int, nodes: int, agent: str = _SPREAD, **more: str) -> subprocess.Popen[str]:
     (folder / "run.py").write_text(_PROGRAM)
     (folder / "alone.sh").write_text(_ALONE)
-    (folder / "spread.py").write_text(_SPREAD)
+    (folder / "spread.py").write_text(agent)
     (folder / "start.sh").write_text(SCRIPT)
     environment = {
         "PATH": os.environ["PATH"],
@@ -45,9 +60,9 @@ def pod(folder: Path, index: int, nodes: int, **more: str) -> subprocess.Popen[s
 
 @pytest.mark.parametrize(("nodes", "lines"), [(1, []), (2, ["agent serve False"])])
 def test_the_first_rank_becomes_the_program(tmp_path: Path, nodes: int, lines: list[str]) -> None:
-    text, _ = pod(tmp_path, 0, nodes).communicate(timeout=30)
+    text, errors = pod(tmp_path, 0, nodes).communicate(timeout=30)
 
-    assert text.splitlines() == [*lines, "program a-0 canary"]
+    assert (errors.splitlines(), text.splitlines()) == (lines, ["program a-0 canary"])
 
 
 def test_one_command_on_one_node_needs_no_python(tmp_path: Path) -> None:
@@ -79,13 +94,26 @@ def test_another_rank_of_such_an_image_lets_the_first_say_it(tmp_path: Path) -> 
 
 def test_another_rank_stays_until_it_is_sent_away_which_is_no_success(tmp_path: Path) -> None:
     process = pod(tmp_path, 1, 2)
-    assert process.stdout is not None
+    assert process.stderr is not None
     try:
-        assert process.stdout.readline() == "agent serve False\n"
+        assert process.stderr.readline() == "agent serve False\n"
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=1)
         process.terminate()
         assert process.wait(timeout=30) in (143, -signal.SIGTERM)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def test_another_rank_that_is_sent_away_lets_what_runs_there_save(tmp_path: Path) -> None:
+    process = pod(tmp_path, 1, 2, agent=_AGENT)
+    assert process.stderr is not None
+    try:
+        assert process.stderr.readline() == "ready\n"
+        process.terminate()
+        assert process.wait(timeout=30) == 143
+        assert (tmp_path / "saved").read_text() == "all"
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -104,12 +132,12 @@ def test_no_process_of_a_pod_shows_the_keys_of_its_attempts(
     (programs / "alone.sh").write_text("cat /proc/$$/environ; cat <&9 >held")
     (programs / "run.py").write_text("print(open('/proc/self/environ').read())")
     whose = "getppid" if shows == "first" else "getpid"
-    (programs / "spread.py").write_text(f"import os; print(open(f'/proc/{{os.{whose}()}}/environ').read())")
+    (programs / "spread.py").write_text(_SHOWN.format(whose=whose))
     more = {"SLIPWAY_PROGRAMS": str(programs), "SLIPWAY_PROOFS": "t.1 the-key"}
 
     process = pod(tmp_path, index, nodes, SLIPWAY_PLAN=plan, **more)
-    assert process.stdout is not None
-    shown = process.stdout.readline() if shows == "first" else process.communicate(timeout=30)[0]
+    assert process.stderr is not None
+    shown = process.stderr.readline() if shows == "first" else process.communicate(timeout=30)[0]
     os.killpg(process.pid, signal.SIGKILL) if shows == "first" else None
     process.communicate()
 

@@ -61,6 +61,7 @@ class Nodes:
             mount_root=str(self.root / "mnt"),
             path=_PATH,
             gpus=0,
+            grace=1,
         )
 
     def run(self, *, once: str = "s1", token: str = "t.1", **properties: Any) -> int:
@@ -101,11 +102,7 @@ class Nodes:
         """What a node runs."""
         env = launch.environment(self.site, order, once)
         # The patience of a real cluster would be this test's.
-        text = (
-            launch.script()
-            .replace("WATCH = 5.0", "WATCH = 0.2")
-            .replace("GRACE = 0.1, 10.0", "GRACE = 0.1, 1.0")
-        )
+        text = launch.script().replace("WATCH = 5.0", "WATCH = 0.2")
         program = self.root.parent / f"{self.root.name}.program.py"
         program.write_text(text)
         return Program([sys.executable, str(program)], {**env, "JOB": job, "RESTARTS": restarts})

@@ -12,7 +12,7 @@ from shared.core.cost.usage import Rate, Usage, month_of
 from shared.core.job import Entry, Job, JobState
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
-from shared.core.teams.use import TeamUse, Total, described, exceeds
+from shared.core.teams.use import TeamUse, Total, Used, described, exceeds
 
 NO_USE = TeamUse("vision", {})
 NOVEMBER = "2026-11"
@@ -101,6 +101,7 @@ def test_an_end_is_counted_once_in_its_month_with_what_it_used() -> None:
     assert twice == once
     assert (once.spent(NOVEMBER), once.spent("2026-12")) == (6.0, 0.0)
     assert once.total(NOVEMBER) == Total(1, 1, 0, 12.0, 6.0)
+    assert (use.used(NOVEMBER), once.used(NOVEMBER)) == (Used(0.0, 0.0), Used(12.0, 6.0))
 
 
 def test_a_record_keeps_thirteen_months() -> None:

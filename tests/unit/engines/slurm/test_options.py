@@ -55,6 +55,8 @@ def test_options_are_camel_case_and_the_page_names_all_of_them() -> None:
         ({"gpu": {**GOOD, "gpus": -1}}, "gpus has to be at least 0"),
         ({"gpu": {**GOOD, "maxNodes": -1}}, "maxNodes has to be at least 0"),
         ({"gpu": {**GOOD, "nodeMemory": -1}}, "nodeMemory has to be at least 0"),
+        ({"gpu": {**GOOD, "graceSeconds": 0}}, "graceSeconds has to be from 1 to 600"),
+        ({"gpu": {**GOOD, "graceSeconds": 601}}, "graceSeconds has to be from 1 to 600"),
         ({"gpu": {**GOOD, "settleSeconds": -1}}, "settleSeconds has to be from 0 to 600"),
         ({"gpu": {**GOOD, "settleSeconds": float("nan")}}, "settleSeconds has to be from 0 to 600"),
         ({"gpu": {**GOOD, "gpus": 8, "resources": {"gpus": 9}}}, "resources.gpus: a node has 8"),

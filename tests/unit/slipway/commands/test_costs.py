@@ -54,17 +54,17 @@ def test_prices_in_two_currencies_are_not_added() -> None:
 
 def test_the_use_of_teams_with_their_limits() -> None:
     use: Any = {"jobs": 2, "nodes": 3, "gpus": 12, "gpuHours": 40.5, "cost": 1200, "waiting": 1}
-    use |= {"borrowed": 1, "lent": 0}
+    use |= {"borrowed": 1, "lent": 0, "reservedGpuHours": 40, "reservedCost": 0}
     teams = [
         {"name": "vision", "quota": {"gpus": 16, "budget": 2000}, "use": use, "months": {}},
         {"name": "speech", "quota": None, "use": None, "months": {}},
     ]
 
     assert usage_lines({"month": "2026-11", "currency": "USD", "teams": teams}) == [
-        "team    jobs            nodes  GPUs      GPU-hours  cost in USD     waiting",
-        "vision  2 (1 borrowed)  3      12 of 16  40.5       1,200 of 2,000  1",
+        "team    jobs            nodes  GPUs      GPU-hours           cost in USD     waiting",
+        "vision  2 (1 borrowed)  3      12 of 16  40.5 (40 reserved)  1,200 of 2,000  1",
         "speech  no quota",
-        "GPU-hours and cost are those of 2026-11 (UTC)",
+        "GPU-hours and cost are those of 2026-11 (UTC); reserved: what active jobs may still use",
     ]
     assert usage_lines({"month": "2026-11", "currency": "USD", "teams": []}) == [
         "you are in no team of this deployment"

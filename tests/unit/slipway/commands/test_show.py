@@ -64,7 +64,7 @@ def test_files_have_sizes_folders_a_slash_and_names_nothing_that_moves_the_curso
         ["stdout.txt", "12", "2026-01-01", "12:00:00"],
         ["models/"],
         ["away", "link"],
-        [r"a\x1b[2J\n\udcff", "0"],
+        [r"a\x1b[2J\n\xff", "0"],
     ]
     assert rows([]) == ["there are no files"]
 

@@ -122,7 +122,7 @@ async def test_of_several_processes_every_line_is_shown_with_its_rank_and_once()
         await watch.poll()
 
     assert [line.text for line in lines] == [
-        *("0 │ zero", "1 │ one", "1 │ two"),
+        *("0 │ zero", "1 │ one", "1 │ two", "1 ! oh"),
         *("running", "failed: exit code 1"),
     ]
     assert service.lists == 1, "what is read to its end is not asked for again"

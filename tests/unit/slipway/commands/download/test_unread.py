@@ -13,7 +13,8 @@ import pytest
 
 from slipway.client.calls.answers import LogChunk
 from slipway.client.jobs.lines import Printer
-from slipway.client.jobs.log import Selection, read
+from slipway.client.jobs.log import read
+from slipway.client.jobs.selection import Selection
 from slipway.client.service import Service
 from slipway.commands import wait
 from slipway.commands.cat import cat
@@ -94,9 +95,10 @@ class Empty(Wrote):
 def service(monkeypatch: pytest.MonkeyPatch) -> Callable[[Empty], None]:
     def serve(api: Empty) -> None:
         def asking(
-            job: str, ask: Callable[[Service, str], Coroutine[Any, Any, int]], url: str, key: str
-        ) -> int:
-            return asyncio.run(ask(api, job))
+            job: str, ask: Callable[[Service, str], Coroutine[Any, Any, int]], url: str, key: str,
+            attempt: int = 0,
+        ) -> int:  # fmt: skip
+            return asyncio.run(ask(api.at_attempt(attempt), job))
 
         for module in (cat, download, files, wait):
             monkeypatch.setattr(module, "asking_about", asking)

@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from slipway.client.calls.answers import FileChunk, LogChunk
 from slipway.client.calls.refusal import Absent
 from slipway.client.jobs.lines import JsonPrinter, Printer
-from slipway.client.jobs.log import Selection, read, remark
+from slipway.client.jobs.log import read
+from slipway.client.jobs.remarks import remark
+from slipway.client.jobs.selection import Selection
 from slipway.client.service import Service
 from slipway.commands.asking import exit_code
 from slipway.failure import Failure
@@ -80,6 +82,7 @@ async def printed(expected: Selection, logs: dict[str, bytes] | bytes, **how: An
 async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
     assert (await printed(Selection(), RANKS)).splitlines() == [
         "0 | zero",
+        "0 ! bad",
         "2 | two",
         "2 | is a loss of 0.1",
         "2 | no end",
@@ -91,7 +94,11 @@ async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
     ("expected", "pattern", "lines"),
     [
         (Selection(rank="2"), "", ["two", "is a loss of 0.1", "no end"]),
-        (Selection(tail=1), "", ["0 | zero", "2 | no end", "10 | ten"]),
+        (Selection(rank="0"), "", ["zero", "bad"]),
+        (Selection(rank="0", stream="stdout"), "", ["zero"]),
+        (Selection(stream="stderr"), "", ["bad"]),
+        (Selection(stream="stdout", tail=1), "", ["0 | zero", "2 | no end", "10 | ten"]),
+        (Selection(tail=1), "", ["0 | zero", "0 ! bad", "2 | no end", "10 | ten"]),
         (Selection(rank="2", tail=2), "", ["is a loss of 0.1", "no end"]),
         (Selection(tail=0), "", []),
         (Selection(), r"loss of \d", ["2 | is a loss of 0.1"]),
@@ -171,11 +178,11 @@ async def test_no_empty_line_is_found_at_the_end_of_a_log() -> None:
 
 
 async def test_a_file_gets_the_bytes_of_one_process_and_a_terminal_nothing_that_moves_its_cursor() -> None:
-    log = b"\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07 \xff\t10%\r20%\r\n"
+    log = b"\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07 \xff\t20%\r\n"
     api, out = ScriptedService([job(*ENDED)], {1: log}), io.BytesIO()
     await read(api, "j_1", Selection(), Printer(out), follow=False)
     assert out.getvalue() == log
-    escaped = "\\x1b]0;title\\x07 \\xff\t10%\n20%"
+    escaped = "\\x1b]0;title\\x07 \\xff\t20%"
     assert await printed(Selection(), log, terminal=True) == f"red{escaped}\n"
     shown = await printed(Selection(), log, terminal=True, colour=True)
     assert shown == f"\x1b[31mred\x1b[0m{escaped}\x1b[0m\n"
@@ -260,9 +267,7 @@ async def test_following_a_job_that_fails_returns_1_and_names_its_errors(
     )
 
     assert code == 1
-    assert (
-        capsys.readouterr().err == "slipway: failed, exit code 3; see `slipway log j_1 --file stderr.txt`\n"
-    )
+    assert capsys.readouterr().err == "slipway: failed, exit code 3\n"
 
 
 async def test_a_job_that_waits_has_written_nothing_yet(capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +277,7 @@ async def test_a_job_that_waits_has_written_nothing_yet(capsys: pytest.CaptureFi
         )
         == 0
     )
-    assert capsys.readouterr().err == "slipway: accepted: nothing written yet\n"
+    assert capsys.readouterr().err == "slipway: accepted: nothing was written yet\n"
 
 
 async def test_a_rejected_job_names_the_command_that_shows_its_problems() -> None:
@@ -291,16 +296,26 @@ async def test_a_job_that_was_cancelled_before_it_ran_is_no_failure_to_read() ->
     )
 
 
-def test_a_log_that_was_read_needs_no_remark_but_that_of_a_failure() -> None:
-    assert remark(job("running"), ["stdout.txt"], written=True) == ""
-    assert remark(job("succeeded"), ["stdout.txt"], written=True) == ""
-    assert remark(job("failed"), ["stderr.txt"], written=True) == "failed"
-    assert (
-        remark(job("failed"), ["stdout-0.txt"], written=True)
-        == "failed; see `slipway log j_1 --file stderr-0.txt`"
-    )
-    several = remark(job("failed"), ["stdout-0.txt", "stdout-1.txt"], written=True)
-    assert several == "failed; the errors of every process: slipway show j_1"
+@pytest.mark.parametrize(
+    ("state", "part", "attempt", "text"),
+    [
+        ("running", {}, 1, ""),
+        ("succeeded", {}, 1, ""),
+        ("failed", {}, 1, "failed"),
+        ("failed", {"stream": "stderr"}, 1, "failed"),
+        ("failed", {"stream": "stdout"}, 1, "failed; its errors: slipway log j_1 --stderr"),
+        ("failed", {"file": "stderr-0.txt"}, 1, "failed"),
+        ("failed", {"file": "stdout-0.txt"}, 1, "failed; see `slipway log j_1 --file stderr-0.txt`"),
+        ("succeeded", {}, 3, "the attempt before: slipway log j_1 --attempt 2"),
+        ("failed", {}, 2, "failed; the attempt before: slipway log j_1 --attempt 1"),
+        ("failed", {"attempt": 1}, 2, ""),
+    ],
+)
+def test_what_is_said_of_a_log_that_was_read(
+    state: str, part: dict[str, Any], attempt: int, text: str
+) -> None:
+    selection = Selection(**part)
+    assert remark(job(state, attempt=attempt), selection, [selection.file], written=True) == text
 
 
 @pytest.mark.parametrize(
