@@ -77,10 +77,10 @@ async def read_end_soon(
     reason: Reason | None,
 ) -> LastLines | None:  # fmt: skip
     """The same, if the cluster returns its files within `seconds`. Never raises."""
-    return await soon(ports, job, seconds, read_end(ports, job, target, reason, document))
+    return await read_soon(ports, job, seconds, read_end(ports, job, target, reason, document))
 
 
-async def soon(ports: Ports, job: Job, seconds: float, reading: Coroutine[Any, Any, _T]) -> _T | None:
+async def read_soon(ports: Ports, job: Job, seconds: float, reading: Coroutine[Any, Any, _T]) -> _T | None:
     """What is read of a job's files, if the cluster returns them within `seconds`; else None. Never raises.
 
     Files have a breaker of their own, since a share that hangs does not concern the scheduler. While it is

@@ -10,13 +10,13 @@ from typing import Any
 from shared.core.errors import Unreadable
 from shared.core.job import Job, Target
 from shared.core.ports import Ports
-from shared.delivery.last_lines import soon
+from shared.delivery.last_lines import read_soon
 from shared.jobspec import wall_clock
 from shared.lifecycle.current_teams import current_teams
 
 #: The command of a preparation that makes the environment, and the variable with its settings.
 COMMAND, VARIABLE = "slipway_packages", "SLIPWAY_PACKAGES"
-#: What that program writes at its end (`engines/node/packages.py`), and the bytes of its output to read.
+#: What that program writes at its end (`engines/node/packages`), and the bytes of its output to read.
 _SECONDS, _END = re.compile(r"^The packages of .{1,200}: ([0-9]{1,6}) s$", re.MULTILINE), 4096
 
 
@@ -32,7 +32,9 @@ async def seconds_of_packages(ports: Ports, job: Job) -> int | None:
     """
     if job.packages is None:
         return None
-    return await soon(ports, job, ports.policy.last_error_patience, _written(ports, job.fixed_target)) or 0
+    return (
+        await read_soon(ports, job, ports.policy.last_error_patience, _written(ports, job.fixed_target)) or 0
+    )
 
 
 async def _written(ports: Ports, target: Target) -> int:
