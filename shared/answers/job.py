@@ -100,6 +100,8 @@ class JobLine(Answer):
     """Missing if the deployment has no teams."""
     usage: JobUsage | None = None
     """Only for a job that ran and has ended."""
+    packages_seconds: int | None = None
+    """For how long a node installed packages for its last attempt, as its preparation wrote."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way."""
     sweep: SweepMember | None = None

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, TypeVar
 
 from shared.core.conceal import without_secrets
 from shared.core.engine import OutputFile
@@ -19,6 +19,7 @@ from shared.core.ports import Ports
 from shared.delivery.receipt import LastLines
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 _BYTES, _LINES, _NAME = 4096, 20, 300
 #: The most processes whose lines are read in search of the one that failed first.
@@ -89,17 +90,23 @@ async def read_end_soon(
     ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None, seconds: float,
     reason: Reason | None,
 ) -> LastLines | None:  # fmt: skip
-    """The same, if the cluster returns its files within `seconds`. Never raises.
+    """The same, if the cluster returns its files within `seconds`. Never raises."""
+    return await read_soon(ports, job, seconds, read_end(ports, job, target, reason, document))
+
+
+async def read_soon(ports: Ports, job: Job, seconds: float, reading: Coroutine[Any, Any, _T]) -> _T | None:
+    """What is read of a job's files, if the cluster returns them within `seconds`; else None. Never raises.
 
     Files have a breaker of their own, since a share that hangs does not concern the scheduler. While it is
     open, nothing is read. The deadline does not count as a failure: one job may have thousands of files.
     """
-    path = f"{target.engine}/{target.cluster}/files"
+    path = f"{job.fixed_target.engine}/{job.fixed_target.cluster}/files"
     if ports.breaker.wait(path, ports.clock()):
+        reading.close()
         return None
     try:
         async with asyncio.timeout(seconds):
-            lines = await read_end(ports, job, target, reason, document)
+            answer = await reading
     except Exception as error:
         refused = isinstance(error, SlipwayError | TimeoutError)
         if not refused:
@@ -111,7 +118,7 @@ async def read_end_soon(
             ports.breaker.succeeded(path)
         return None
     ports.breaker.succeeded(path)
-    return lines
+    return answer
 
 
 def _lines(text: str, *, is_cut: bool) -> list[str]:

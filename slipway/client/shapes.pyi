@@ -180,6 +180,7 @@ class JobLine(TypedDict):
     priority: NotRequired[str]
     team: NotRequired[str]
     usage: NotRequired[JobUsage]
+    packagesSeconds: NotRequired[int]
     owner: NotRequired[str]
     sweep: NotRequired[SweepMember]
 

@@ -82,6 +82,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
         rows += [(f"id on {job['engine']['engine']}", handle)]
     rows += [("place in line", str(place))] if (place := (job.get("waiting") or {}).get("position")) else []
     rows += [("used", used)] if (used := _used(job)) else []
+    rows += [("packages", f"installed in {seconds} s")] if (seconds := job.get("packagesSeconds")) else []
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):

@@ -274,6 +274,8 @@ export type JobLine = {
   team?: string;
   /** Only for a job that ran and has ended. */
   usage?: JobUsage;
+  /** For how long a node installed packages for its last attempt, as its preparation wrote. */
+  packagesSeconds?: number;
   /** The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way. */
   owner?: string;
   sweep?: SweepMember;
