@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.errors import Misuse
@@ -35,21 +35,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
     the archive was cleared, 409 when the receipt or a script has changed, 403 where it would use secrets of
     a team for which the caller may not submit.
     """
-    stored = await visible(ports, job_id, who)
-    if stored is None:
-        raise Misuse(
-            f"there is no job {job_id[:80]} here", status=404, remedy="ask the deployment that ran it"
-        )
-    job, spec = stored.job, await ports.ledger.spec(job_id)
-    if job.archived:
-        archived_job = await archived(ports.archive, job)
-        job, spec = archived_job.job, archived_job.spec
-    if spec is None:
-        raise Misuse(
-            f"{job_id} was rejected, so nothing has run",
-            status=409,
-            remedy="correct the document and send it again",
-        )
+    job, spec = await _what_ran(ports, job_id, who)
     if receipt:
         _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
@@ -71,6 +57,31 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
     )
     accepted = await accept(ports, candidate)
     return replace(accepted, notes=(*accepted.notes, *_notes_of_team(job, accepted.job, who)))
+
+
+class _Ran(NamedTuple):
+    job: Job
+    spec: JsonObject
+
+
+async def _what_ran(ports: Ports, job_id: str, who: Caller) -> _Ran:
+    """The job and its document, from the archive if it is there. Raises Misuse: 404, 409 and 410."""
+    stored = await visible(ports, job_id, who)
+    if stored is None:
+        raise Misuse(
+            f"there is no job {job_id[:80]} here", status=404, remedy="ask the deployment that ran it"
+        )
+    job, spec = stored.job, await ports.ledger.spec(job_id)
+    if job.archived:
+        archived_job = await archived(ports.archive, job)
+        job, spec = archived_job.job, archived_job.spec
+    if spec is None:
+        raise Misuse(
+            f"{job_id} was rejected, so nothing has run",
+            status=409,
+            remedy="correct the document and send it again",
+        )
+    return _Ran(job, spec)
 
 
 def _notes_of_team(job: Job, again: Job, who: Caller) -> tuple[str, ...]:
