@@ -38,13 +38,11 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
     job, spec = await _what_ran(ports, job_id, who)
     if receipt:
         _check_receipt(job, spec, receipt)
-    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
-    if drop is not None:  # files that came since then are not missing from what runs again
-        drop = drop.model_copy(update={"newest": None, "late": ""})
+    drop = await _drop_again(ports, job)
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
-    if document is not spec or any(one.sealed is not None for one in job.notify):
-        _check_secrets(job, who)
     envelope = _envelope(ports.seal, job, await _team(ports, job, who))
+    if document is not spec or _has_own_receivers(ports, job, envelope):
+        _check_secrets(job, who)
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     candidate = Candidate(
         door="rerun",
@@ -126,6 +124,19 @@ def _check_secrets(job: Job, who: Caller) -> None:
         remedy="have its sender, a member of its team or an administrator run it again, "
         "or send its document with secrets of your own",
     )
+
+
+def _has_own_receivers(ports: Ports, job: Job, opened: Envelope) -> bool:
+    """Whether a sealed address is the job's own, and not the deployment's for every job."""
+    defaults = {one["url"] for one in ports.policy.default_notify}
+    pairs = zip(job.notify, opened.notify, strict=True)
+    return any(stored.sealed is not None and one.url not in defaults for stored, one in pairs)
+
+
+async def _drop_again(ports: Ports, job: Job) -> Drop | None:
+    """Its drop. Files that came since then are not missing from what runs again."""
+    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
+    return drop.model_copy(update={"newest": None, "late": ""}) if drop is not None else None
 
 
 async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
