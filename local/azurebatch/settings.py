@@ -32,6 +32,8 @@ class Settings(NodeSettings):
     batch_account: str = ACCOUNT
     batch_key: str = field(default=KEY, repr=False)
     pace: Pace = Pace()
+    #: the service documents none
+    grace: float = 2.0
     #: directories that nodes have in PATH before those of the system
     node_path: tuple[Path, ...] = ()
     border: Border = field(default_factory=Border)

@@ -109,6 +109,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         unmanaged_mounts=_table(options.unmanaged_mounts),
         border=Border(frozenset(options.allow_host)),
         gpus=gpus.count(),
+        grace=options.grace_seconds,
         notice=_notice(options),
         pace=Pace(
             provisioning=timedelta(seconds=options.provisioning_seconds),
@@ -170,6 +171,7 @@ def _add_nodes(parser: argparse.ArgumentParser) -> None:
         "--idle-seconds", type=float, default=10, help="after which autoscale takes an idle node"
     )
     parser.add_argument("--leaving-seconds", type=float, default=0.5, help="how long a node takes to leave")
+    parser.add_argument("--grace-seconds", type=float, default=30, help="from SIGTERM to the kill of a job")
     parser.add_argument(
         "--node-path",
         type=Path,

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import math
 import os
 import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -162,8 +163,10 @@ def exports(env: Mapping[str, str], own: frozenset[str], config: Path) -> str:
     return "\n".join([*lines, f'export PATH={shlex.quote(str(config))}:"$PATH"', ""])
 
 
-async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime | None:
+async def runtime_for(setting: str, folder: Path, name: str, grace: float) -> ContainerRuntime | None:
     """The runtime that the setting selects; None for the host. A process that continues the run keeps it.
+
+    `grace`: the seconds of its processes from SIGTERM to SIGKILL.
 
     It is stored in a folder that no job sees, because it names a program to start. Raises ContainerError.
     """
@@ -173,7 +176,7 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
         if runtime is None and setting == "require":
             raise ContainerError(Fault(code="ContainerRuntimeNotFound", message=NO_RUNTIME))
         file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(runtime and asdict(runtime)))
+        file.write_text(json.dumps(runtime and asdict(replace(runtime, grace=math.ceil(grace)))))
     return _decided(file)
 
 

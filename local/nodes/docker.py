@@ -14,17 +14,15 @@ from urllib.parse import urlsplit
 
 #: Seconds that a runtime has to answer.
 _PATIENCE = 10.0
-#: Seconds between the request to end and SIGKILL.
-_GRACE = 3
 #: Runtime → the query for its version and whether root in a container is root outside.
 _INFO = {
     "docker": "{{.ServerVersion}} {{.SecurityOptions}}",
     "podman": "{{.Version.Version}} rootless={{.Host.Security.Rootless}}",
 }
-#: The first process of a container: waits for SIGTERM, then gives all others two seconds to end.
+#: The first process of a container: waits for SIGTERM, then gives all others so many seconds to end.
 _WAIT = (
-    "trap 'kill -TERM -1; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
-    "kill -0 -1 || exit 0; sleep 0.1; done; exit 0' TERM; while :; do sleep 86400 & wait $!; done"
+    "trap 'kill -TERM -1; i=0; while [ $i -lt %d0 ]; do kill -0 -1 || exit 0; sleep 0.1; i=$((i + 1)); done; "
+    "exit 0' TERM; while :; do sleep 86400 & wait $!; done"
 )
 #: A process gets its environment through standard input.
 _START = 'eval "$(cat)"; exec "$@" </dev/null'
@@ -37,6 +35,8 @@ class ContainerRuntime:
     name: str
     program: str
     rootless: bool = False
+    #: seconds from SIGTERM to SIGKILL
+    grace: int = 2
 
     def run(
         self, container: str, image: str, binds: Sequence[Path], shm_size: str = "", gpus: bool = False
@@ -49,9 +49,9 @@ class ContainerRuntime:
         return (
             *(self.program, "run", "--detach", "--pull", "never", "--name", container),
             *("--network", "host", "--user", "0", "--security-opt", "label=disable"),
-            *("--stop-timeout", str(_GRACE), *volumes, *devices),
+            *("--stop-timeout", str(self.grace + 1), *volumes, *devices),
             *(("--shm-size", shm_size) if shm_size else ()),
-            *("--entrypoint", "/bin/sh", image, "-c", _WAIT),
+            *("--entrypoint", "/bin/sh", image, "-c", _WAIT % self.grace),
         )
 
     def execute(self, container: str, directory: Path, argv: Sequence[str]) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class ContainerRuntime:
 
     def stop(self, container: str) -> tuple[str, ...]:
         """Ask everything in a container to end, and end it."""
-        return (self.program, "stop", "-t", str(_GRACE), container)
+        return (self.program, "stop", "-t", str(self.grace + 1), container)
 
     def remove(self, container: str) -> tuple[str, ...]:
         """Remove a container, even a running one."""

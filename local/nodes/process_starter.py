@@ -20,12 +20,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-#: Seconds between the request to end and the end.
-GRACE = 2
+#: Seconds between two looks at what still ends.
+_LOOK_EVERY = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None)
 
@@ -91,13 +92,18 @@ def _lock(descriptor: int) -> bool:
 
 
 def _run(task: dict[str, Any]) -> int:
-    group = 0
+    group, is_asked, is_over = 0, False, False
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        _kill(group, signal.SIGTERM)
-        signal.alarm(GRACE)
+        nonlocal is_asked
+        if not is_asked:
+            is_asked = True
+            _kill(group, signal.SIGTERM)
+            signal.setitimer(signal.ITIMER_REAL, task["grace"])
 
     def insist(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_over
+        is_over = True
         _kill(group, signal.SIGKILL)
 
     signal.signal(signal.SIGTERM, ask)
@@ -124,6 +130,7 @@ def _run(task: dict[str, Any]) -> int:
         group = child.pid
         _feed(child, task["text"])
         code = child.wait()
+        _wait_for_rest(group, lambda: is_asked and not is_over)
     _end(group)
     return 128 - code if code < 0 else code
 
@@ -165,6 +172,30 @@ def _feed(child: "subprocess.Popen[bytes]", text: str) -> None:
     if child.stdin is not None:
         with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
             pipe.write(text.encode())
+
+
+def _wait_for_rest(session: int, may_save: Callable[[], bool]) -> None:
+    """Wait until the last process has ended: a shell is gone at once, and its child may still save.
+
+    Other groups of the session were not asked with it. Each is asked once.
+    """
+    asked = {session}
+    while may_save() and (groups := _groups(session)):
+        for group in () if session in groups else groups - asked:
+            _kill(group, signal.SIGTERM)
+            asked.add(group)
+        time.sleep(_LOOK_EVERY)
+
+
+def _groups(session: int) -> set[int]:
+    """The groups of a session in which a process lives; one that has ended and is not reaped does not."""
+    groups = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, group, its_session, *_ = path.read_text(errors="replace").rpartition(")")[2].split()
+            if int(its_session) == session and state not in "ZX":
+                groups.add(int(group))
+    return groups
 
 
 def _end(group: int) -> None:

@@ -82,7 +82,7 @@ class Run:
             outcome = Outcome(requeue=True)
             self._log_all(f"Stopped: {self._why}")
         await self._site.close()
-        await tasks.end_all(self._tasks)
+        await tasks.end_all(self._tasks, self._settings.grace)
         return await self._put_away(outcome)
 
     async def _work(self) -> Outcome:
@@ -172,7 +172,8 @@ class Run:
         """Let the job's processes run in containers, if it has an image and there is a runtime for it."""
         if (image := plan.image) is None:
             return
-        runtime = await runtime_for(self._settings.containers, self._runtimes, self._name)
+        settings = self._settings
+        runtime = await runtime_for(settings.containers, self._runtimes, self._name, settings.grace)
         if runtime is None:
             why = "by its setting" if self._settings.containers == "host" else "no container runtime answers"
             self._log_all(f"The image {image.name} is not used: {why}, the job runs on the host")
@@ -237,6 +238,7 @@ class Run:
                 cwd=self._node_directories[process.node].work,
                 stdout=directory / process.stdout,
                 stderr=directory / process.stderr,
+                grace=self._settings.grace,
             ),
             self._launcher,
         )

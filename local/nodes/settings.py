@@ -37,6 +37,8 @@ class NodeSettings:
     containers: Literal["auto", "host", "require"] = "auto"
     #: What mount commands mount: a JSON object, command → directory of this machine. None: they are refused.
     unmanaged_mounts: Path | None = None
+    #: Seconds that the processes of a job have from SIGTERM to SIGKILL.
+    grace: float = 30.0
 
     @property
     def shares(self) -> Path:

@@ -11,8 +11,11 @@ from pathlib import Path
 
 from local.nodes.launcher import Launcher
 
+#: Seconds from SIGTERM to SIGKILL, unless a task has others.
+GRACE = 2.0
 #: Seconds between two looks at a task that an earlier emulator started: it is not our child to wait for.
 _LOOK_EVERY = 0.2
+#: Seconds after those of the task, until a launcher that does not end is killed.
 _PATIENCE = 10.0
 
 
@@ -32,6 +35,8 @@ class Task:
     stderr: Path
     #: Its standard input.
     text: str = field(default="", repr=False)
+    #: Seconds from SIGTERM to SIGKILL.
+    grace: float = GRACE
 
 
 async def run(task: Task, launcher: Launcher) -> int:
@@ -50,6 +55,7 @@ async def run(task: Task, launcher: Launcher) -> int:
                 "stdout": str(task.stdout),
                 "stderr": str(task.stderr),
                 "text": task.text,
+                "grace": task.grace,
             }
         )
     while (result := _result(task.directory)) is None:
@@ -61,8 +67,11 @@ async def run(task: Task, launcher: Launcher) -> int:
     return int(result)
 
 
-async def end(directory: Path) -> None:
-    """End the task of a directory and everything that it started; return when it is over."""
+async def end(directory: Path, grace: float = GRACE) -> None:
+    """End the task of a directory and everything that it started; return when it is over.
+
+    `grace`: as the task has it.
+    """
     if _result(directory) is None and not _is_locked(directory):
         # A launcher that is just starting finds this file and ends; one that was quicker holds the lock now.
         # On a disk that cannot be written, it cannot note that it has started, and ends as well.
@@ -72,7 +81,7 @@ async def end(directory: Path) -> None:
     signalled = False
     while _is_locked(directory):
         pid = _pid(directory)
-        if pid is not None and (not signalled or waited > _PATIENCE):
+        if pid is not None and (not signalled or waited > grace + _PATIENCE):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL if signalled else signal.SIGTERM)
             signalled = True
@@ -80,9 +89,9 @@ async def end(directory: Path) -> None:
         waited += 0.05
 
 
-async def end_all(directory: Path) -> None:
+async def end_all(directory: Path, grace: float = GRACE) -> None:
     """End all tasks below a directory."""
-    await asyncio.gather(*(end(entry) for entry in _entries(directory)))
+    await asyncio.gather(*(end(entry, grace) for entry in _entries(directory)))
 
 
 def _entries(directory: Path) -> list[Path]:

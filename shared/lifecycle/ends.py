@@ -99,7 +99,7 @@ def _at_whose_request(job: Job, observation: Observation) -> Observation:
 
 def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
     """The engine's times take precedence: a pass sees a start late, and misses that of a short job."""
-    started = None if observation.unstarted else observation.started or job.started
+    started = None if observation.used_nothing else observation.started or job.started
     if started and observation.ended and started > observation.ended:
         started = observation.ended  # first seen after it was over
     return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
@@ -117,4 +117,4 @@ async def _last_error(ports: Ports, job: Job, observation: Observation) -> str:
     # After repeated failures, no job of the cluster waits for its line for a while.
     patience = ports.policy.last_error_patience
     last = await read_end_soon(ports, job, target, document, patience, observation.reason)
-    return error_line(last.lines) if last else ""
+    return error_line(last) if last else ""

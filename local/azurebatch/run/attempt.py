@@ -51,7 +51,7 @@ class Attempt:
 
     async def end(self) -> None:
         """End all of its processes, and remove everything of them except their files."""
-        await tasks.end_all(self._processes)
+        await tasks.end_all(self._processes, self.settings.grace)
         shutil.rmtree(self._processes, ignore_errors=True)
 
     @property
@@ -153,6 +153,7 @@ class Attempt:
             cwd=directories[index] / "wd",
             stdout=directories[index] / f"{out}.txt",
             stderr=directories[index] / f"{err}.txt",
+            grace=self.settings.grace,
         )
         return await tasks.run(order, self.launcher)
 

@@ -87,6 +87,7 @@ class Emulator:
         ]
         argv += ["--storage-connection-string", self.storage.connection_string]
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.3", "--leaving-seconds", "0.1"]
+        argv += ["--grace-seconds", "2"]
         for directory in self.node_path:
             argv += ["--node-path", str(directory)]
         env = {"PATH": os.environ["PATH"], "OF_THE_EMULATOR": "not for jobs", **self.env}

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +14,9 @@ import pytest
 import pytest_asyncio
 
 from local.nodes.launcher import Launcher
-from local.nodes.tasks import Task, TaskLost, run
+from local.nodes.tasks import Task, TaskLost, end, run
 from tests.contract.emulator.conftest import until
+from tests.saving import SAVE, WAYS
 
 
 def task(root: Path, name: str, command: str) -> Task:
@@ -101,3 +104,43 @@ async def test_a_task_gets_its_standard_input_whole(launcher: Launcher, tmp_path
 
     assert (code, ignored) == (0, 3)
     assert (tmp_path / "reads.out").read_text() == text
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_task_that_is_ended_saves_however_it_was_started(
+    launcher: Launcher, tmp_path: Path, way: str
+) -> None:
+    (tmp_path / "save.py").write_text(SAVE)
+    command = WAYS[way].format(save=f"{sys.executable} {tmp_path}/save.py {tmp_path} 1.5")
+    order = replace(task(tmp_path, "job", command), grace=30)
+    waiting = asyncio.create_task(run(order, launcher))
+
+    async def began() -> bool:
+        return (tmp_path / "began").exists()
+
+    await until(began)
+    await end(order.directory, order.grace)
+
+    assert ((tmp_path / "saved").read_text(), (tmp_path / "asked").read_text()) == ("all", "x")
+    with suppress(TaskLost):
+        await waiting
+
+
+async def test_a_task_that_saves_for_too_long_is_killed(launcher: Launcher, tmp_path: Path) -> None:
+    (tmp_path / "save.py").write_text(SAVE)
+    command = f"{sys.executable} {tmp_path}/save.py {tmp_path} 600\necho after"
+    order = replace(task(tmp_path, "job", command), grace=0.5)
+    waiting = asyncio.create_task(run(order, launcher))
+
+    async def began() -> bool:
+        return (tmp_path / "began").exists()
+
+    await until(began)
+    await end(order.directory, order.grace)
+
+    assert (tmp_path / "asked").read_text() == "x"
+    assert not (tmp_path / "saved").exists()
+    left = [one.info["cmdline"] for one in psutil.process_iter(["cmdline"])]
+    assert not [words for words in left if words and str(tmp_path / "save.py") in words]
+    with suppress(TaskLost):
+        await waiting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from dataclasses import replace
@@ -9,34 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.saving import SAVE, WAYS
 from tests.slow.engines.slurm.test_program import Nodes, custom
-
-#: Saves for some seconds once it is asked, and counts how often it was.
-SAVE = """\
-import pathlib, signal, sys, time
-root, seconds = pathlib.Path(sys.argv[1]), float(sys.argv[2])
-def save(*_):
-    with (root / "asked").open("a") as asked:
-        asked.write("x")
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        time.sleep(0.05)
-    (root / "saved.new").write_text("all")
-    (root / "saved.new").rename(root / "saved")
-    sys.exit(0)
-signal.signal(signal.SIGTERM, save)
-(root / "began").write_text("")
-time.sleep(600)
-"""
-#: How a person's script comes to start it.
-WAYS = {
-    "alone": "exec {save}",
-    "below a shell": "{save}\necho after",
-    "two shells deep": "sh -c '{save}; echo after'\necho after",
-    "in the background": "{save} &\nwait",
-    "in a group of its own": "set -m\n{save} &\nwait",
-    "forked twice": "(({save}) &)\nsleep 600",
-}
 
 
 @pytest.fixture
@@ -123,7 +98,7 @@ def test_a_process_that_has_a_session_of_its_own_holds_up_no_end(node: Nodes) ->
     assert process.wait(20) == 143
     process.communicate()
     (other,) = [path for path in Path("/proc").glob("[0-9]*/cmdline") if runs(path, node.root / "save.py")]
-    __import__("os").kill(int(other.parent.name), signal.SIGKILL)
+    os.kill(int(other.parent.name), signal.SIGKILL)
 
 
 def test_a_job_can_read_how_long_it_has(node: Nodes) -> None:
