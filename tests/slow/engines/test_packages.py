@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -292,6 +293,17 @@ def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> No
 
     assert job.python("import local_one, tiny; print(local_one.V)") == "7\n"
     assert kept.all == []
+
+
+def test_jobs_that_begin_at_once_make_it_once(kept: Kept) -> None:
+    jobs = [kept.job(f"{number}") for number in range(3)]
+
+    with ThreadPoolExecutor() as threads:
+        printed = [succeeded(one) for one in threads.map(Job.prepare, jobs)]
+
+    assert sorted("were kept" in one for one in printed) == [False, True, True]
+    assert [job.shell("tiny") for job in jobs] == ["tiny here\n"] * 3
+    assert len(kept.all) == 1
 
 
 def test_a_directory_that_others_can_write_is_not_used(kept: Kept) -> None:

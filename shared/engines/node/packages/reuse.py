@@ -25,9 +25,9 @@ _OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*?)\s*(?:\s
 _OWN = re.compile(
     r"-e\b|--editable|-f\b|--find-links|[.~]|[^@:#;]*/|.*(?:\bfile:|\$\{)|(?!.*://).*\.(?:whl|zip|tar\.gz)\b"
 )
-#: Variables and files that say where packages come from.
+#: Variables and files that say where packages come from, and for which system they are built.
 _SETTINGS = ("PIP_", "UV_", "PYTHONPATH")
-_FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf")
+_FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf", "/etc/os-release")
 
 
 class Reusable(NamedTuple):
