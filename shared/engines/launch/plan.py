@@ -101,6 +101,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "programs": _programs(site),
         "grace": site.grace,
         "asksAll": site.scheduler.asks_all,
+        "isAsked": bool(site.place),
         "seconds": seconds(properties, site.longest),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shared.engines.node.blobs import store_of
-from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
+from shared.engines.node.claim import WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.families import Ending
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
@@ -64,7 +64,8 @@ class Run:
             end = asked_end() if self._ending.is_asked else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         clear(self._plan["ending"], self._env)  # what a job saves in its container is uploaded, too
-        self._is_kept = bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim)
+        logs, is_asked = self._directories.get("stdouterr", ""), end.reason == "terminated"
+        self._is_kept = bring(self._plan, self._env, logs, self._claim, is_asked)
         self._record(end)
         return self._close(end)
 
@@ -185,8 +186,7 @@ class Run:
             raise End(TIMEOUT, "timeout", text)
         if now - self._looked > WATCH:
             self._looked = now
-            if not self._claim.is_held():
-                raise Silent(MOVED)
+            self._claim.check(self._plan["isAsked"])
 
     def _wait_for_scheduler(self) -> None:
         """Wait for the scheduler: its commands fail at once while its controller restarts."""
