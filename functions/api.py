@@ -81,7 +81,8 @@ async def rerun_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
     """Run a job again, exactly as it ran, with the code that it ran.
 
     A receipt.json of the job is compared with what ran. 409 if a script has changed that it mounted; 403 if
-    it has secrets of a team for which the caller may not submit.
+    it has secrets of a team for which the caller may not submit. A job of a team that the caller is not in
+    becomes one of their own team, and `notes` say so. Without an `Idempotency-Key` each request is a new job.
     """
     from functions.document import key_of
     from shared.core.pacing.off_loop import off_loop

@@ -66,8 +66,9 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
 async def get_errors(req: func.HttpRequest) -> Reply[ErrorEnds]:
     """Read the last lines of standard error of a job's processes, without its secrets.
 
-    `files`: at most 20 lines of each of the first eight that wrote some; `more`: how many others did. The
-    storage keys of the deployment are masked, too. A log itself is as the job wrote it.
+    `files`: at most 20 lines of each of the first eight that wrote some; `more`: how many others did. If none
+    did, those of standard output. The storage keys of the deployment are masked, too. A log itself is as the
+    job wrote it.
     """
     from shared.answers.output import ErrorEnds, LastLines
     from shared.operate.files.stderr import stderr

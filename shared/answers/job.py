@@ -73,8 +73,9 @@ class JobLine(Answer):
     """Why it ended, or what it waits for."""
     message: str | None = None
     last_error: str | None = None
-    """The line of standard error that most likely says why it failed, or the first problem of a rejected
-    document with its rule and place; at most 300 printable characters."""
+    """The line of standard error, or of standard output with the name of an error, that most likely says why
+    it failed; or the first problem of a rejected document with its rule and place; at most 300 printable
+    characters."""
     waiting: Waits | None = None
     idle: IdleWarning | None = None
     exit_code: int | None = None
@@ -99,6 +100,8 @@ class JobLine(Answer):
     """Missing if the deployment has no teams."""
     usage: JobUsage | None = None
     """Only for a job that ran and has ended."""
+    packages_seconds: int | None = None
+    """For how long a node installed packages for its last attempt, as its preparation wrote."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way."""
     sweep: SweepMember | None = None
@@ -168,6 +171,8 @@ class HistoryEntry(Answer):
 class JobDetail(JobLine):
     """One job with its history, its problems and its receivers."""
 
+    remedy: str | None = None
+    """What helps against `lastError`, if it is an error with one usual cause, such as a missing module."""
     after: tuple[OtherJob, ...] | None = None
     """The jobs that have to succeed first."""
     after_failure: tuple[OtherJob, ...] | None = None

@@ -100,7 +100,7 @@ class Metrics(Answer):
 
 
 class LastLines(Answer):
-    """How a failed job's standard error ended."""
+    """How a failed job's standard error ended, or its standard output if it has no other."""
 
     file: str
     lines: tuple[str, ...]
@@ -111,7 +111,7 @@ class ErrorEnds(Answer):
 
     files: tuple[LastLines, ...]
     more: int
-    """How many other processes wrote to standard error."""
+    """How many other processes wrote to the same."""
 
 
 class Receipt(JobDetail):

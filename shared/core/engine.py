@@ -77,6 +77,9 @@ class Observation(NamedTuple):
     ended: datetime | None = None
     #: whether the cluster ended it before any of it ran, for example because a node did not boot
     unstarted: bool = False
+    #: whether one that was not started had nodes all the same, and the time of its cluster counts as used:
+    #: that nothing of it ran is then no word of the cluster, but of what a job may reach
+    had_nodes: bool = False
     #: whether its node found other bytes in storage than the code that was accepted, and ran nothing
     is_other_code: bool = False
     #: why a queued attempt waits; None if no reason is known
@@ -85,6 +88,11 @@ class Observation(NamedTuple):
     handle: str = ""
     #: the folders between a path prefix of the job and its output, "" if not known yet
     segment: str = ""
+
+    @property
+    def used_nothing(self) -> bool:
+        """Whether none of its time counts as used."""
+        return self.unstarted and not self.had_nodes
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,8 @@ class Job(FrozenModel):
     ran_before: float = 0.0
     started: AwareDatetime | None = None
     ended: AwareDatetime | None = None
+    #: seconds for which its last attempt installed packages; 0 until they are known, None if it installs none
+    packages: int | None = None
     #: when the sweeper checks it again even if the engine reports nothing new
     due: AwareDatetime
     #: the earliest start, because its source exceeded the hourly limit

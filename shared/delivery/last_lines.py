@@ -1,12 +1,15 @@
-"""last_lines: the end of what a failed job wrote to standard error, without its secrets."""
+"""last_lines: the end of what a failed job wrote, without its secrets.
+
+Of standard error; of standard output where that has nothing, as of a script with `2>&1`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, TypeVar
 
 from shared.core.conceal import without_secrets
 from shared.core.engine import OutputFile
@@ -16,8 +19,11 @@ from shared.core.ports import Ports
 from shared.delivery.receipt import LastLines
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 _BYTES, _LINES, _NAME = 4096, 20, 300
+#: The most processes whose lines are read in search of the one that failed first.
+_PROCESSES = 8
 #: Bytes to read if the last line alone is longer; then its first characters are shown.
 _LONGEST = 1 << 16
 #: The most characters of the line in lists and events.
@@ -38,18 +44,27 @@ async def read_end(
 ) -> LastLines | None:
     """At most 20 whole lines; None where there are none.
 
+    Those of the first process, by name, that ended with the name of an error; else of the first one.
     If the last line is longer than 4 KiB, its beginning; if it is longer than 64 KiB, none. Makes two or
-    three calls to the engine, and raises their errors.
+    three calls to the engine for one process, at most two for each other, and raises their errors.
 
     `reason`: why the job failed. `document`: as the ledger has it, since its sealed values are masked.
     """
-    file = _stderr(await ports.engines.get(target.engine).files(target, "stdouterr"), reason)
-    return await end_of(ports, job, target, file, document) if file else None
+    listed = await ports.engines.get(target.engine).files(target, "stdouterr")
+    first: LastLines | None = None
+    for file in _explaining(listed, reason)[:_PROCESSES]:
+        end = await end_of(ports, job, target, file, document)
+        if end is not None and any(map(_NAMED.search, end.lines)):
+            return end
+        first = first or end
+    return first
 
 
 def errors_among(files: Iterable[OutputFile]) -> list[OutputFile]:
-    """Standard error of each process that wrote some, by name."""
-    return sorted((f for f in files if f.name.startswith("stderr") and f.size), key=lambda f: f.name)
+    """Standard error of each process that wrote some, by name; if none did, standard output."""
+    written = sorted((f for f in files if f.size), key=lambda f: f.name)
+    errors = [file for file in written if file.name.startswith("stderr")]
+    return errors or [file for file in written if file.name.startswith("stdout")]
 
 
 async def end_of(
@@ -75,17 +90,23 @@ async def read_end_soon(
     ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None, seconds: float,
     reason: Reason | None,
 ) -> LastLines | None:  # fmt: skip
-    """The same, if the cluster returns its files within `seconds`. Never raises.
+    """The same, if the cluster returns its files within `seconds`. Never raises."""
+    return await read_soon(ports, job, seconds, read_end(ports, job, target, reason, document))
+
+
+async def read_soon(ports: Ports, job: Job, seconds: float, reading: Coroutine[Any, Any, _T]) -> _T | None:
+    """What is read of a job's files, if the cluster returns them within `seconds`; else None. Never raises.
 
     Files have a breaker of their own, since a share that hangs does not concern the scheduler. While it is
     open, nothing is read. The deadline does not count as a failure: one job may have thousands of files.
     """
-    path = f"{target.engine}/{target.cluster}/files"
+    path = f"{job.fixed_target.engine}/{job.fixed_target.cluster}/files"
     if ports.breaker.wait(path, ports.clock()):
+        reading.close()
         return None
     try:
         async with asyncio.timeout(seconds):
-            lines = await read_end(ports, job, target, reason, document)
+            answer = await reading
     except Exception as error:
         refused = isinstance(error, SlipwayError | TimeoutError)
         if not refused:
@@ -97,7 +118,7 @@ async def read_end_soon(
             ports.breaker.succeeded(path)
         return None
     ports.breaker.succeeded(path)
-    return lines
+    return answer
 
 
 def _lines(text: str, *, is_cut: bool) -> list[str]:
@@ -108,16 +129,19 @@ def _lines(text: str, *, is_cut: bool) -> list[str]:
     return [piece for line in shown for piece in line.splitlines() or [""]]
 
 
-def error_line(lines: Iterable[str]) -> str:
-    """The line most likely to explain the failure: the last with an error's name, else with a word."""
-    words = [line for line in lines if re.search(r"\w", line)]
+def error_line(last: LastLines) -> str:
+    """The line most likely to explain the failure: the last with an error's name, else with a word.
+
+    Of standard output only one with a name: its last line may be what the job printed as it should.
+    """
+    words = [line for line in last.lines if re.search(r"\w", line)]
     named = [line for line in words if _NAMED.search(line)]
-    return plain((named or words or [""])[-1].strip(), _ONE).strip()
+    others = [] if last.file.startswith("stdout") else words
+    return plain((named or others or [""])[-1].strip(), _ONE).strip()
 
 
-def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> OutputFile | None:
-    """The file most likely to explain the failure: the preparation's, else the first with text."""
-    written = errors_among(files)
+def _explaining(files: Iterable[OutputFile], reason: Reason | None) -> list[OutputFile]:
+    """The files that may explain the failure: the preparation's if that failed, else those of the others."""
+    files = list(files)
     preparation = reason is Reason.PREPARATION
-    fitting = [file for file in written if ("job_prep" in file.name) is preparation]
-    return next(iter(fitting or written), None)
+    return errors_among(f for f in files if ("job_prep" in f.name) is preparation) or errors_among(files)

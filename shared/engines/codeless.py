@@ -29,6 +29,7 @@ class Codeless(NamedTuple):
             message=text or self.text,
             exit_code=exit_code,
             unstarted=self.is_unstarted,
+            had_nodes=self.is_unstarted,
             is_other_code=self.is_other,
         )
 

@@ -92,8 +92,11 @@ def explained(end: Observation, record: Mapping[str, Any] | None) -> Observation
     # Some accounting reports the code 0 of jobs that failed.
     code = None if by_record.exit_code is None else end.exit_code or by_record.exit_code
     unstarted = end.unstarted or record.get("unstarted") is True
+    had_nodes = unstarted and not end.used_nothing
     is_other = record.get("otherCode") is True
-    return by_record._replace(exit_code=code, unstarted=unstarted, is_other_code=is_other)
+    return by_record._replace(
+        exit_code=code, unstarted=unstarted, had_nodes=had_nodes, is_other_code=is_other
+    )
 
 
 def placed(observed: Observation, record: Mapping[str, Any] | None, segment: str) -> Observation:

@@ -18,6 +18,7 @@ from shared.intake.desk.prepare import Prepared, Runnable, slug
 from shared.intake.message import Request
 from shared.intake.receipt_path import receipt_path
 from shared.jobspec import Envelope, Problem, Retry, redact, report
+from shared.lifecycle.packages import installs_packages
 
 #: Characters that a record keeps: of each text of a problem, of all problems, and of the first one's line.
 _PROBLEM_TEXT, _LINE = 600, 300
@@ -113,7 +114,11 @@ def _findings(prepared: Prepared) -> dict[str, Any]:
 def _queue_request(prepared: Prepared) -> dict[str, Any]:
     """The queue options that a document asks for; none if it cannot run."""
     properties = prepared.document["properties"] if prepared.document and prepared.valid else {}
-    return {"nodes": properties.get("nodeCount", 0), "priority": properties.get("schedulingPriority") or ""}
+    return {
+        "nodes": properties.get("nodeCount", 0),
+        "priority": properties.get("schedulingPriority") or "",
+        "packages": 0 if installs_packages(properties) else None,
+    }
 
 
 def _share(policy: Policy, request: Request, runnable: Runnable | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -30,8 +31,9 @@ _SEND_ANEW = "send the job again by the door that it came through"
 async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: Caller, key: str) -> Accepted:
     """Accept a job once more, as a job of its own; the same `key` joins it. A receipt has to be the job's.
 
-    Raises Misuse: 404 for an unknown job, 410 when the archive was cleared, 409 when the receipt or a script
-    has changed, 403 where it would use secrets of a team for which the caller may not submit.
+    An empty receipt is none. Raises Misuse: 400 for what is not a receipt, 404 for an unknown job, 410 when
+    the archive was cleared, 409 when the receipt or a script has changed, 403 where it would use secrets of
+    a team for which the caller may not submit.
     """
     stored = await visible(ports, job_id, who)
     if stored is None:
@@ -48,7 +50,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
             status=409,
             remedy="correct the document and send it again",
         )
-    if receipt is not None:
+    if receipt:
         _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
     if drop is not None:  # files that came since then are not missing from what runs again
@@ -67,11 +69,28 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
         drop=drop,
         rerun_of=job.id,
     )
-    return await accept(ports, candidate)
+    accepted = await accept(ports, candidate)
+    return replace(accepted, notes=(*accepted.notes, *_notes_of_team(job, accepted.job, who)))
+
+
+def _notes_of_team(job: Job, again: Job, who: Caller) -> tuple[str, ...]:
+    """That a job of another team runs as one of the caller's, who may read it and so run it."""
+    if not job.team or job.team == again.team or who.acts_for(job.team):
+        return ()
+    what = "the document and the code are those" if job.code is not None else "the document is that"
+    own = f"of the team {again.team}" if again.team else "of no team"
+    return (
+        f"warning: {what} of {job.id}, a job of the team {job.team}, in which you are not; "
+        f"the new job, its files and its log are {own}",
+    )
 
 
 def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
-    """Raise Misuse if the receipt is another job's, or was edited."""
+    """Raise Misuse if it is not a receipt, is another job's, or was edited."""
+    if not isinstance(receipt.get("id"), str):
+        raise Misuse(
+            "the body is not a receipt: it has no id", remedy="send receipt.json as it is, or no body"
+        )
     if receipt.get("id") != job.id:
         raise Misuse("the receipt belongs to another job", status=409, remedy="name the receipt's own job")
     accepted = receipt.get("accepted")

@@ -5,7 +5,8 @@ on which it depends did not end as required, or it was idle for too long.
 
 The line that shows why it failed is read when the end is recorded, without delaying it: lists and events
 show it, since they read no file of the job. It costs a read of the ledger and two or three calls to the
-engine, for each job that failed by its own fault and gets no other attempt.
+engine, for each job that failed by its own fault and gets no other attempt. How long packages took costs two
+calls, for each job that installs any.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from shared.core.job import Job, JobState, Reason, Stored
 from shared.core.ledger.entries import Change
 from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
+from shared.lifecycle.exit_codes import with_remedy
+from shared.lifecycle.packages import seconds_of_packages
 from shared.lifecycle.retry import free_attempts, not_started
 from shared.lifecycle.transition import move
 
@@ -29,14 +32,16 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
     """The end after the last attempt, as the engine reports it."""
     job = stored.job
     observation = _at_whose_request(job, observation)
+    last_error = await _last_error(ports, job, observation)
     return move(
         ports,
         stored,
         observation.state,
         reason=observation.reason,
-        message=observation.message,
+        message=with_remedy(observation.message, last_error),
         exit_code=observation.exit_code,
-        last_error=await _last_error(ports, job, observation),
+        last_error=last_error,
+        packages=None if observation.unstarted else await seconds_of_packages(ports, job),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
         **_times(job, observation),
@@ -96,7 +101,7 @@ def _at_whose_request(job: Job, observation: Observation) -> Observation:
 
 def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
     """The engine's times take precedence: a pass sees a start late, and misses that of a short job."""
-    started = None if observation.unstarted else observation.started or job.started
+    started = None if observation.used_nothing else observation.started or job.started
     if started and observation.ended and started > observation.ended:
         started = observation.ended  # first seen after it was over
     return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
@@ -114,4 +119,4 @@ async def _last_error(ports: Ports, job: Job, observation: Observation) -> str:
     # After repeated failures, no job of the cluster waits for its line for a while.
     patience = ports.policy.last_error_patience
     last = await read_end_soon(ports, job, target, document, patience, observation.reason)
-    return error_line(last.lines) if last else ""
+    return error_line(last) if last else ""

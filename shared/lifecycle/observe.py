@@ -149,7 +149,7 @@ def give_back(ports: Ports, stored: Stored) -> Change:
 
 def _ran(ports: Ports, job: Job, observation: Observation) -> float:
     """Seconds that an attempt ran which has ended."""
-    started = None if observation.unstarted else observation.started or job.started
+    started = None if observation.used_nothing else observation.started or job.started
     return seconds_between(started, observation.ended or ports.clock())
 
 

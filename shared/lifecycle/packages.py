@@ -3,17 +3,49 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from shared.core.errors import Unreadable
-from shared.core.job import Job
+from shared.core.job import Job, Target
 from shared.core.ports import Ports
+from shared.delivery.last_lines import read_soon
 from shared.jobspec import wall_clock
 from shared.lifecycle.current_teams import current_teams
 
 #: The command of a preparation that makes the environment, and the variable with its settings.
 COMMAND, VARIABLE = "slipway_packages", "SLIPWAY_PACKAGES"
+#: What that program writes at its end (`engines/node/packages`), and the bytes of its output to read.
+_SECONDS, _END = re.compile(r"^The packages of .{1,200}: ([0-9]{1,6}) s$", re.MULTILINE), 4096
+
+
+def installs_packages(properties: Mapping[str, Any]) -> bool:
+    """Whether the preparation of a document makes an environment."""
+    return COMMAND in str((properties.get("jobPreparation") or {}).get("commandLine") or "")
+
+
+async def seconds_of_packages(ports: Ports, job: Job) -> int | None:
+    """For how long its last attempt installed packages, as its preparation wrote; 0 if that is not known.
+
+    Costs a list of files and a read, for such a job only. Never raises.
+    """
+    if job.packages is None:
+        return None
+    return (
+        await read_soon(ports, job, ports.policy.last_error_patience, _written(ports, job.fixed_target)) or 0
+    )
+
+
+async def _written(ports: Ports, target: Target) -> int:
+    engine = ports.engines.get(target.engine)
+    files = await engine.files(target, "stdouterr")
+    for file in sorted(files, key=lambda one: one.name):
+        if file.name.startswith("stdout-job_prep") and file.size:
+            chunk = await engine.read(target, "stdouterr", file.name, max(0, file.size - _END), _END)
+            seconds = _SECONDS.findall(chunk.data.decode("utf-8", "replace"))
+            return int(seconds[-1]) if seconds else 0
+    return 0
 
 
 async def package_variables(ports: Ports, job: Job, document: Mapping[str, Any]) -> dict[str, str]:
@@ -23,9 +55,8 @@ async def package_variables(ports: Ports, job: Job, document: Mapping[str, Any])
     Raises Unavailable.
     """
     properties = document["properties"]
-    line = str((properties.get("jobPreparation") or {}).get("commandLine") or "")
     cluster = ports.engines.clusters.get(job.cluster)
-    if COMMAND not in line or cluster is None:
+    if cluster is None or not installs_packages(properties):
         return {}
     packages, settings = cluster.facts.packages, dict[str, Any]()
     if packages.keep and (scope := await _scope(ports, job)):

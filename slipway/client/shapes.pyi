@@ -180,6 +180,7 @@ class JobLine(TypedDict):
     priority: NotRequired[str]
     team: NotRequired[str]
     usage: NotRequired[JobUsage]
+    packagesSeconds: NotRequired[int]
     owner: NotRequired[str]
     sweep: NotRequired[SweepMember]
 
@@ -213,6 +214,7 @@ class HistoryEntry(TypedDict):
     note: NotRequired[str]
 
 class JobDetail(JobLine):
+    remedy: NotRequired[str]
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
     drop: NotRequired[DroppedFolder]

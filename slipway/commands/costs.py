@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from slipway.client.jobs.words import amount
 from slipway.commands.asking import asking, show
 from slipway.commands.options import LOCAL, Json, Key, Url
 from slipway.terminal.screen import remark, table
@@ -74,7 +75,7 @@ def summed(jobs: Iterable[Job], by: str) -> list[dict[str, Any]]:
         for number in _NUMBERS:
             row[number] += used.get(number, 0.0)
     rows = sorted(groups.values(), key=lambda row: (-row["cost"], -row["nodeHours"], row[by]))
-    return [{**row, **{number: round(row[number], 4) for number in _NUMBERS}} for row in rows]
+    return [{**row, **{number: round(row[number], 6) for number in _NUMBERS}} for row in rows]
 
 
 def lines(rows: list[dict[str, Any]], by: str) -> list[str]:
@@ -85,9 +86,9 @@ def lines(rows: list[dict[str, Any]], by: str) -> list[str]:
         (
             row[by] or "none",
             str(row["jobs"]),
-            f"{row['nodeHours']:,.2f}",
-            f"{row['gpuHours']:,.2f}",
-            f"{row['cost']:,.2f} {row['currency']}" if row["currency"] else "no price known",
+            amount(row["nodeHours"]),
+            amount(row["gpuHours"]),
+            f"{amount(row['cost'])} {row['currency']}" if row["currency"] else "no price known",
         )
         for row in rows
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slipway.client.jobs.words import why
+from slipway.client.jobs.words import amount, why
 from slipway.commands.asking import asking_about, show
 from slipway.commands.options import LOCAL, JobId, Json, Key, Url, Utc
 from slipway.failure import Failure
@@ -72,6 +72,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     reason = why({**job, "exitCode": None}, utc=utc)
     result += [f"  {reason}"] if reason else []
     result += [f"  {job['message']}"] if "lastError" in job and "message" in job else []
+    result += [f"  {job['remedy']}"] if "remedy" in job else []
     rows = [
         (name, moment(job[name], utc=utc) if name.endswith("At") else str(job[name]))
         for name in _MEMBERS
@@ -81,6 +82,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
         rows += [(f"id on {job['engine']['engine']}", handle)]
     rows += [("place in line", str(place))] if (place := (job.get("waiting") or {}).get("position")) else []
     rows += [("used", used)] if (used := _used(job)) else []
+    rows += [("packages", f"installed in {seconds} s")] if (seconds := job.get("packagesSeconds")) else []
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):
@@ -99,9 +101,9 @@ def _used(job: Mapping[str, Any]) -> str:
     """Its usage and cost, once it has ended."""
     if not (usage := job.get("usage")):
         return ""
-    gpus = f", {usage['gpuHours']:,.2f} GPU-hours" if usage["gpuHours"] else ""
-    cost = f", {usage['cost']:,.2f} {usage['currency']}" if "cost" in usage else ""
-    return f"{usage['nodeHours']:,.2f} node-hours{gpus}{cost}"
+    gpus = f", {amount(usage['gpuHours'])} GPU-hours" if usage["gpuHours"] else ""
+    cost = f", {amount(usage['cost'])} {usage['currency']}" if "cost" in usage else ""
+    return f"{amount(usage['nodeHours'])} node-hours{gpus}{cost}"
 
 
 def _state(job: Mapping[str, Any]) -> str:
@@ -119,6 +121,8 @@ def _next(job: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     if "engine" in job:
         yield f"slipway log {job['id']}"
+        if job.get("attempt", 1) > 1:
+            yield f"slipway log {job['id']} --attempt {job['attempt'] - 1}"
         yield f"slipway files {job['id']}"
         yield f"slipway download {job['id']}"
     yield f"slipway events list {job['id']}"

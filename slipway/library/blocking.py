@@ -7,15 +7,19 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from slipway.client.caller import remembered
+from slipway.failure import Failure
 from slipway.library.aio import AsyncClient
 from slipway.library.job import AsyncJob
 from slipway.library.sweep import AsyncSweep
 from slipway.library.sweep import RankedJob as AsyncRankedJob
 
+#: Seconds for which a notebook waits to show a job.
+_SOON = 5.0
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -71,7 +75,21 @@ class _Waiting:
 
 
 class Job(_Waiting):
-    """A job at a deployment."""
+    """A job at a deployment. A notebook shows its name and its state as it is then."""
+
+    def __repr__(self) -> str:
+        return repr(self._async).removeprefix("Async")
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What a notebook shows of it; as it was asked last where no answer comes soon."""
+
+        async def look() -> None:
+            with suppress(Failure, TimeoutError):
+                async with asyncio.timeout(_SOON):
+                    await self._async.details()
+
+        _wait_for(look())
+        printer.text(repr(self))
 
     details = _blocking(AsyncJob.details, _same)
     wait = _blocking(AsyncJob.wait, _same)

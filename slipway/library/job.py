@@ -40,7 +40,8 @@ class JobFailed(Failure):
         reason = job.message or "no reason is known"
         if job.last_error and not lines:
             lines = [job.last_error]
-        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines]))
+        remedy = [job.remedy] if job.remedy else []
+        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines, *remedy]))
         self.job = job
 
 
@@ -57,14 +58,18 @@ class AsyncJob:
     def __init__(self, id: str, url: str, key: str) -> None:  # noqa: A002 - as the API names it
         self.id = id
         self._url, self._key = url, key
+        self._latest: JobDetail | None = None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id!r})"
+        """With its name and state as they were when it was asked last, if it was."""
+        latest = self._latest
+        known = f", name={latest.name!r}, state={latest.state!r}" if latest else ""
+        return f"{type(self).__name__}({self.id!r}{known})"
 
     async def details(self) -> JobDetail:
         """The job as it is now: its state, its history, its problems."""
         async with service(self._url, self._key) as api:
-            return _detail(await api.job(self.id))
+            return self._as_answered(await api.job(self.id))
 
     async def wait(self, timeout: float | None = None) -> JobDetail:  # noqa: ASYNC109 - as without await
         """Wait for the end, however the job ends; the record then.
@@ -72,7 +77,7 @@ class AsyncJob:
         Raises TimeoutError after so many seconds.
         """
         async with service(self._url, self._key) as api:
-            return _detail(await self._end(api, timeout))
+            return self._as_answered(await self._end(api, timeout))
 
     async def result(self, timeout: float | None = None) -> JobDetail:  # noqa: ASYNC109 - as without await
         """Wait for the end; raises JobFailed, with the last lines, unless the job succeeded.
@@ -81,7 +86,7 @@ class AsyncJob:
         """
         async with service(self._url, self._key) as api:
             record = await self._end(api, timeout)
-            job = _detail(record)
+            job = self._as_answered(record)
             if job.state != "succeeded":
                 raise JobFailed(job, await last_errors(api, record))
             return job
@@ -173,7 +178,15 @@ class AsyncJob:
     async def cancel(self) -> JobDetail:
         """Ask for the end of the job."""
         async with service(self._url, self._key) as api:
-            return _detail(await api.cancel(self.id))
+            return self._as_answered(await api.cancel(self.id))
+
+    def _as_answered(self, record: Mapping[str, Any]) -> JobDetail:
+        """The answer of the service of the job, which it shows from now on. Raises Failure."""
+        try:
+            self._latest = JobDetail.model_validate(record)
+        except ValidationError:
+            raise Failure("the service's answer is not a job; is it of another version?") from None
+        return self._latest
 
     async def _end(self, api: Service, seconds: float | None) -> "shapes.JobDetail":
         async with time_limit(seconds, self.id):
@@ -198,10 +211,3 @@ class _Text:
 
     def flush(self) -> None:
         """Each piece is written at once."""
-
-
-def _detail(record: Mapping[str, Any]) -> JobDetail:
-    try:
-        return JobDetail.model_validate(record)
-    except ValidationError:
-        raise Failure("the service's answer is not a job; is it of another version?") from None

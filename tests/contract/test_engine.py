@@ -36,7 +36,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
-from tests import forged, reach
+from tests import reach
 from tests.acceptance.kubernetes.on_cluster import engine_on as engine_on_cluster
 from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
@@ -48,9 +48,10 @@ from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
 from tests.doubles.code_storage import EXPIRED, SIGNATURE, CodeStorage, code_storage
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
-from tests.forged import forging
+from tests.hostile import forged
+from tests.hostile.forged import forging
+from tests.hostile.intruder import MARK, intruding
 from tests.hostile_variables import FOREIGN, ours, prepare, variables
-from tests.intruder import MARK, intruding
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"

@@ -286,5 +286,7 @@ CHANGES = (
     Change("slipway/client/snapshot/fetch.py", "if digest.hexdigest() != sha256:", "if False:"),
     Change("slipway/client/files/names.py", "if first == name:", "if first != name:"),
     Change("slipway/client/files/walk.py", "if not may_be_above:", "if may_be_above:"),
-    Change("slipway/client/jobs/log.py", "if self.file and self.rank:", "if self.file:"),
+    Change(
+        "slipway/client/jobs/selection.py", "if self.file and (self.rank or self.stream):", "if self.file:"
+    ),
 )

@@ -248,7 +248,7 @@ export type JobLine = {
   /** Why it ended, or what it waits for. */
   reason?: string;
   message?: string;
-  /** The line of standard error that most likely says why it failed, or the first problem of a rejected document with its rule and place; at most 300 printable characters. */
+  /** The line of standard error, or of standard output with the name of an error, that most likely says why it failed; or the first problem of a rejected document with its rule and place; at most 300 printable characters. */
   lastError?: string;
   waiting?: Waits;
   idle?: IdleWarning;
@@ -274,6 +274,8 @@ export type JobLine = {
   team?: string;
   /** Only for a job that ran and has ended. */
   usage?: JobUsage;
+  /** For how long a node installed packages for its last attempt, as its preparation wrote. */
+  packagesSeconds?: number;
   /** The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way. */
   owner?: string;
   sweep?: SweepMember;
@@ -323,6 +325,8 @@ export type HistoryEntry = {
 
 /** One job with its history, its problems and its receivers. */
 export type JobDetail = JobLine & {
+  /** What helps against `lastError`, if it is an error with one usual cause, such as a missing module. */
+  remedy?: string;
   /** The jobs that have to succeed first. */
   after?: OtherJob[];
   /** The jobs that have to end without success first. */
@@ -693,7 +697,7 @@ export type Metrics = {
   note?: string;
 };
 
-/** How a failed job's standard error ended. */
+/** How a failed job's standard error ended, or its standard output if it has no other. */
 export type LastLines = {
   file: string;
   lines: string[];
@@ -702,7 +706,7 @@ export type LastLines = {
 /** The last lines of standard error of the first eight processes, by name, that wrote any. */
 export type ErrorEnds = {
   files: LastLines[];
-  /** How many other processes wrote to standard error. */
+  /** How many other processes wrote to the same. */
   more: number;
 };
 

@@ -41,11 +41,18 @@ class BlobSnapshots:
         return None if self._connection.string else LONGEST
 
     async def find(self, blob: str) -> Snapshot | None:
-        """One HEAD. It also shows that the container is gone: then the next upload makes it again."""
+        """One HEAD, and a list for what only its uploader may read.
+
+        It also shows that the container is gone: then the next upload makes it again.
+        """
         answer = await head_blob(self._account.lists, self._container, blob)
         if answer.headers.get("x-ms-error-code") == "ContainerNotFound":
             self._is_made = False
-        stored = blob_of(blob, answer)
+        if answer.status == HTTPStatus.CONFLICT:  # what its uploader encrypted is only listed
+            page = await list_blobs(self._account.lists, self._container, blob, 1, "", deep=True)
+            stored = next((one for one in page.blobs if one.name == blob), None)
+        else:
+            stored = blob_of(blob, answer)
         return None if stored is None else _snapshot(stored)
 
     async def upload_address(self, blob: str, until: datetime) -> str:
@@ -140,5 +147,5 @@ class BlobSnapshots:
 
 def _snapshot(stored: Blob) -> Snapshot:
     accepted = any(name.lower() == _ACCEPTED for name in stored.metadata)
-    is_readable = stored.tier.lower() != "archive" and not stored.encoding
+    is_readable = stored.tier.lower() != "archive" and not stored.encoding and not stored.is_keyed
     return Snapshot(stored.name, stored.size, stored.etag, stored.modified, accepted, is_readable)

@@ -18,7 +18,7 @@ class Snapshot:
     modified: datetime
     #: whether a job was ever accepted with it
     accepted: bool
-    #: whether all read the same of it: its uploader may have given it an encoding, or the archive tier
+    #: whether all read the same of it: its uploader may have given it an encoding, a tier or a key
     is_readable: bool = True
 
 

@@ -11,7 +11,7 @@ import shlex
 from shared.engines.launch.programs import in_brief, joined
 
 _USED = re.compile(r"(?<![\w-])slipway_packages(?![\w-])")
-_PROGRAM = ("environment", "kept", "packages")
+_PROGRAM = ("packages/environment", "packages/reuse", "packages/install")
 _DEFINED = """\
 slipway_packages() (
   for name in python python3; do

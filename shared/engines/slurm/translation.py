@@ -116,9 +116,14 @@ def _by_node(observed: Observation) -> _Explained:
 def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explained:
     """What an end means beyond its state, and why. `begun`: None if unknown."""
     if _never_began(copy, begun):
-        unstarted = observed._replace(state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
+        # One that removed its own record may look so: its nodes were its own for as long as Slurm says.
+        had_nodes = "BOOT_FAIL" not in copy.states and _seconds(copy) >= _AT_ONCE
+        started = observed.started if had_nodes else None
+        unstarted = observed._replace(
+            state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=started
+        )
         why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
-        return _Explained(unstarted._replace(unstarted=True), (why,))
+        return _Explained(unstarted._replace(unstarted=True, had_nodes=had_nodes), (why,))
     if "OUT_OF_MEMORY" in copy.states:
         return _Explained(observed._replace(exit_code=copy.code or None), (MEMORY,))
     if observed.reason is not _R.USER:
@@ -144,7 +149,7 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
         return False
     if "FAILED" in copy.states:
         # A job that removed its own record, and ends in such a way, ran for as long as Slurm says.
-        if (copy.ended or 0) - (copy.started or 0) >= _AT_ONCE:
+        if _seconds(copy) >= _AT_ONCE:
             return False
         no_program = begun is False and copy.code in _NO_PROGRAM
         return no_program or (copy.signal > _LAST_SIGNAL and not copy.code)
@@ -152,6 +157,10 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
         # A failed prolog. A job that is cancelled in the queue has no nodes, and a run leaves a code.
         return begun is False and bool(copy.nodes) and not (copy.code or copy.signal)
     return "BOOT_FAIL" in copy.states or ("NODE_FAIL" in copy.states and begun is False)
+
+
+def _seconds(copy: Copy) -> float:
+    return (copy.ended or 0) - (copy.started or 0)
 
 
 def _began(copy: Copy) -> float | None:

@@ -18,6 +18,7 @@ from shared.intake.drops.needed_scripts import alike, exact, named_alike, script
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
 from shared.intake.message import Request, read_request
 from shared.jobspec import Envelope, Problem, is_ignored, is_left_over, name_flaw, script_pattern
+from shared.lifecycle.current_teams import readable_beside
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "slipway.json"
@@ -34,7 +35,8 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob], *, deeper: boo
     `folder` ends with a slash or is empty; `blobs` are the files directly in it; `deeper`: there are folders
     below it.
     """
-    blob = await _job_blob(ports, folder, blobs)
+    own = next((one for one in blobs if one.name == f"{folder}{JOB_FILE}"), None)
+    blob = own or await _job_above(ports, folder)
     if blob is not None and blob.archived:
         return _archived([blob])
     job = await read_job(ports, blob) if blob is not None else None
@@ -63,7 +65,7 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile,
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document)
     if pattern is not None and parent(job.blob.name) == folder:
-        return await _beside_template(ports.drops, job.blob, blobs, pattern, deeper=deeper)
+        return await _beside_template(ports, job.blob, blobs, pattern, deeper=deeper)
     if pattern is not None:
         above = await _script_above(ports, folder, job.blob.name, pattern)
         if above is not None:
@@ -73,7 +75,7 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile,
         return Plans()  # helpers below a job's own folder
     scripts, absent, of_others = await scripts_of(ports, job.document, folder, blobs)
     if absent:
-        hint = await named_alike(ports.drops, absent[0], folder, blobs)
+        hint = await named_alike(ports, absent[0], folder, blobs)
         return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names{hint}")
     text = f"left out: files in folders of other teams ({some_of(of_others)})"
     problems = (refused(LEFT_OUT, "", text),) if of_others else ()
@@ -120,14 +122,17 @@ def _of_template(
     return Plans(tuple(runs), decided=Decided(job.blob, rivals[0]) if rivals else None)
 
 
-async def _is_used(drops: Drops, folder: str, pattern: str) -> bool:
-    """Whether a folder below has a script for a template; so it is said where they are too many to tell."""
-    after = ""
+async def _is_used(ports: Ports, folder: str, pattern: str) -> bool:
+    """Whether a folder below has a script for a template; so it is said where they are too many to tell.
+
+    Another team's does not count.
+    """
+    is_readable, after = await readable_beside(ports, folder), ""
     for _ in range(PAGES_BELOW):
-        page = await drops.page(folder, after=after)
+        page = await ports.drops.page(folder, after=after)
         below = [blob.name for blob in page.blobs if "/" in blob.name[len(folder) :]]
         scripts = (name for name in below if fnmatch.fnmatchcase(PurePosixPath(name).name, pattern))
-        if not all(map(is_ignored, scripts)):
+        if any(is_readable(name) and not is_ignored(name) for name in scripts):
             return True
         if not (after := page.next):
             return False
@@ -135,7 +140,7 @@ async def _is_used(drops: Drops, folder: str, pattern: str) -> bool:
 
 
 async def _beside_template(
-    drops: Drops, template: Blob, blobs: Sequence[Blob], pattern: str, *, deeper: bool
+    ports: Ports, template: Blob, blobs: Sequence[Blob], pattern: str, *, deeper: bool
 ) -> Plans:
     """A template never runs itself: why the files beside it do not run, and where they would.
 
@@ -146,7 +151,7 @@ async def _beside_template(
     if scripts := [name for name in names if fnmatch.fnmatchcase(name, pattern)]:
         place = f"{parent(template.name)}{PurePosixPath(scripts[0]).stem}/{scripts[0]}"
         remedy = f"put the script into a folder below, for example {place}"
-    elif names and not (deeper and await _is_used(drops, parent(template.name), pattern)):
+    elif names and not (deeper and await _is_used(ports, parent(template.name), pattern)):
         remedy = f"give the script a name that matches {pattern!r}, and put it into a folder below"
     else:
         return Plans()
@@ -162,10 +167,10 @@ async def _beside_template(
 
 
 async def _script_above(ports: Ports, folder: str, template: str, pattern: str) -> Blob | None:
-    """A script of its own that a folder between this one and the template's has."""
-    above = parent(folder.rstrip("/"))
+    """A script of its own that a folder of the team between this one and the template's has."""
+    is_readable, above = await readable_beside(ports, folder), parent(folder.rstrip("/"))
     while len(above) > len(parent(template)):
-        script = await _script_in(ports.drops, above, pattern)
+        script = await _script_in(ports.drops, above, pattern) if is_readable(above) else None
         if script is not None:
             return script
         above = parent(above.rstrip("/"))
@@ -183,27 +188,30 @@ async def _script_in(drops: Drops, folder: str, pattern: str) -> Blob | None:
     return None
 
 
-async def job_blob(ports: Ports, folder: str, levels: int = _LEVELS + 1) -> Blob | None:
-    """The job.json of the folder, or of the nearest folder above it that has one."""
-    for _ in range(levels):
-        blob = await exact(ports, f"{folder}{JOB_FILE}")
-        if blob is not None or not folder:
-            return blob
-        folder = parent(folder.rstrip("/"))
-    return None
+async def job_blob(ports: Ports, folder: str) -> Blob | None:
+    """The job.json of the folder, or of the nearest folder above it whose job.json may make its jobs."""
+    return await exact(ports, f"{folder}{JOB_FILE}") or await _job_above(ports, folder)
 
 
-async def _job_blob(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Blob | None:
-    """The same for its jobs, which none in a folder of another team makes. Its own is among its files."""
-    blob = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
-    above = folder
+async def _job_above(ports: Ports, folder: str) -> Blob | None:
+    """The nearest above; none in a folder of another team makes its jobs, or stands in the way of one."""
+    above, blob = folder, None
     while blob is None and above:
-        blob = await job_blob(ports, parent(above.rstrip("/")), _LEVELS)
+        blob = await _nearest(ports, parent(above.rstrip("/")))
         if blob is None:
             return None
         above = parent(blob.name)
         blob = blob if (await usable_above(ports, folder))(above) else None
     return blob
+
+
+async def _nearest(ports: Ports, folder: str) -> Blob | None:
+    for _ in range(_LEVELS):
+        blob = await exact(ports, f"{folder}{JOB_FILE}")
+        if blob is not None or not folder:
+            return blob
+        folder = parent(folder.rstrip("/"))
+    return None
 
 
 async def read_job(ports: Ports, blob: Blob) -> JobFile | None:

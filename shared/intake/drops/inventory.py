@@ -21,6 +21,7 @@ from shared.intake.drops.late import late_in
 from shared.intake.drops.unusable import path_of, say_unusable
 from shared.intake.receipt_path import receipt_path
 from shared.jobspec import is_ignored
+from shared.lifecycle.current_teams import readable_beside
 
 log = logging.getLogger(__name__)
 
@@ -114,8 +115,9 @@ async def unseen(ports: Ports) -> Unseen:
         for folder, contents in sorted(young.items())
         if not _is_known(rows[folder], contents.digest, etags)
     }
-    for folder in late_in(young, rows, jobs):
-        unknown.setdefault(folder, folders[folder])
+    for folder, below in late_in(young, rows, jobs):
+        if (await readable_beside(ports, folder))(below):
+            unknown.setdefault(folder, folders[folder])
     present = {*young, *(path_of(blob.name) for blob in bad)}
     stale = [path for path, memo in remembered.items() if memo.folder not in present]
     return Unseen(unknown, remembered, stale, bad)

@@ -80,8 +80,8 @@ async def folder_that_lacks(ports: Ports, name: str) -> str | None:
 
 def late_in(
     folders: Mapping[str, Contents], rows: Mapping[str, Sequence[DropMemo]], jobs: Collection[str]
-) -> Iterator[str]:
-    """The frozen folders above those with a file that came later. Pure.
+) -> Iterator[tuple[str, str]]:
+    """The frozen folders above those with a file that came later, each with the one below. Pure.
 
     `rows`: what is remembered of each folder; `jobs`: the folders that have a job.json of their own.
     """
@@ -90,7 +90,7 @@ def late_in(
         while not (newest := _newest(rows.get(above, ()))) and above not in jobs and above:
             above = parent(above.rstrip("/"))
         if newest and contents.newest > newest and above and above != folder:
-            yield above
+            yield above, folder
 
 
 def _newest(memos: Iterable[DropMemo]) -> datetime | None:

@@ -58,7 +58,7 @@ async def _hint(ports: Ports, folder: str, need: str, blobs: Sequence[Blob]) -> 
         return ""  # nothing says whether another team has such a file
     blob = await exact(ports, folder + need)
     if blob is None:
-        return await named_alike(ports.drops, folder + need, folder, blobs)
+        return await named_alike(ports, folder + need, folder, blobs)
     if blob.archived:
         return f"; it {IN_ARCHIVE}"
     return f"; it is in a folder with a {_JOB_FILE} of its own, which is another drop"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from posixpath import normpath
 from typing import Any, NamedTuple
 
-from shared.core.ports import Blob, Drops, Ports
+from shared.core.ports import Blob, Ports
 from shared.jobspec import character_flaw, complete, name_flaw, quote, scripts_possible, scripts_wanted
 from shared.lifecycle.current_teams import current_teams, readable_beside
 
@@ -68,18 +68,23 @@ async def exact(ports: Ports, name: str) -> Blob | None:
     return None if name_flaw(name) else await ports.drops.find(name)
 
 
-async def named_alike(drops: Drops, name: str, folder: str, blobs: Sequence[Blob]) -> str:
-    """A sentence about a blob that may be meant by the name of a missing one; "" if there is none."""
+async def named_alike(ports: Ports, name: str, folder: str, blobs: Sequence[Blob]) -> str:
+    """A sentence about a blob that may be meant by the name of a missing one; "" if there is none.
+
+    None in a folder of another team is named.
+    """
     own = name[: name.rfind("/") + 1]
     names, after, more = [blob.name for blob in blobs], "", own != folder
     while more:
-        page = await drops.page(own, deep=False, after=after)
+        page = await ports.drops.page(own, deep=False, after=after)
         names += [blob.name for blob in page.blobs]
         after, more = page.next, bool(page.next)
-    if hint := alike(name, names):
+    is_readable = await readable_beside(ports, folder)
+    if hint := alike(name, filter(is_readable, names)):
         return hint
     # A folder may be spelt differently, too, or have an empty level.
-    return alike(name, [blob.name for blob in (await drops.page(folder, deep=True)).blobs])
+    page = await ports.drops.page(folder, deep=True)
+    return alike(name, filter(is_readable, (blob.name for blob in page.blobs)))
 
 
 def alike(name: str, names: Iterable[str]) -> str:

@@ -22,8 +22,8 @@ _ANY = re.compile(
     re.ASCII,
 )
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
-#: What .NET prints, and what the published defaults of Batch AI contain by mistake: 7.00:00:00. Slurm takes
-#: 7-00:00:00.
+#: What .NET prints, and what the published defaults of Batch AI contain by mistake: 7.00:00:00; and
+#: with a dash, as the limits of batch systems are written.
 _DOT_NET = re.compile(r"(?:(\d{1,5})[.-])?(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
 #: What people write, and what Python prints: 24h, 90 min, 2 days; 7 days, 0:00:00.
 _WORDS = re.compile(
@@ -98,7 +98,7 @@ def iso_duration(length: timedelta) -> str:
 
 
 def _from_clock(text: str) -> str | None:
-    """The ISO 8601 form of a time span of .NET, Python or Slurm; None for anything else."""
+    """The ISO 8601 form of a time span of .NET, of Python or of a batch system; None for anything else."""
     match = _DOT_NET.fullmatch(text) or _PYTHON.fullmatch(text)
     if not match:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from shared.jobspec.secrets.named_secrets import named_ranges, value_at
 
@@ -20,24 +21,31 @@ _NAME = re.compile(rf"{_QUOTE}name{_QUOTE}{_COLON}{_QUOTE}(?P<name>\w{{1,128}}){
 _FAR = 1024
 
 
+class _Object(NamedTuple):
+    """Where an object ends, and whether another member of it says that such a member is a secret."""
+
+    end: int
+    holds: bool
+
+
 def pair_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Ranges of these secrets, in order."""
-    end, holds = -1, False
+    around = _Object(-1, holds=False)
     for match in _MEMBER.finditer(text) if "{" in text else ():
-        if match.start() > end:
-            end, holds = _object(text, match)
-        if holds and (value := value_at(text, match.end())):
+        if match.start() > around.end:
+            around = _object(text, match)
+        if around.holds and (value := value_at(text, match.end())):
             yield value
 
 
-def _object(text: str, match: re.Match[str]) -> tuple[int, bool]:
-    """Where the object around a member ends, and whether it says that the member is a secret."""
+def _object(text: str, match: re.Match[str]) -> _Object:
+    """The object around a member, as far as it has none inside."""
     start = max(text.rfind(mark, max(0, match.start() - _FAR), match.start()) for mark in "{}")
     ends = [end for mark in "{}" if (end := text.find(mark, match.end(), match.end() + _FAR)) >= 0]
     end = min(ends, default=match.end())
     if start < 0 or text[start] != "{":
-        return end, False
+        return _Object(end, holds=False)
     if _USER.search(text, start, end):
-        return end, True
+        return _Object(end, holds=True)
     name = _NAME.search(text, start, end)
-    return end, name is not None and any(named_ranges(f"{name['name']}=secret"))
+    return _Object(end, name is not None and any(named_ranges(f"{name['name']}=secret")))

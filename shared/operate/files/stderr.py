@@ -1,4 +1,7 @@
-"""stderr: the last lines of standard error of a job's processes, without the job's secrets."""
+"""stderr: the last lines of standard error of a job's processes, without the job's secrets.
+
+Of standard output where no process wrote to standard error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last lines of a failed job's standard error, for each of its processes."""
+"""The last lines of a failed job's standard error, for each of its processes, with what helps."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -47,3 +47,8 @@ def sweep_lines(sweep: Mapping[str, Any]) -> list[str]:
         f"  {sweep['waiting']} waiting, {sweep['atWork']} at work",
         *([f"  {ended}"] if ended else []),
     ]
+
+
+def amount(value: float) -> str:
+    """Hours or money with two decimals; what is too little for those says so, since it is not nothing."""
+    return "less than 0.01" if 0 < value < 0.01 else f"{value:,.2f}"

@@ -49,7 +49,12 @@ class _Progress:
             self._farthest, self.at = size, chosen_patience().clock()
 
 
-async def send(api: Service, archive: Archive, advance: Callable[[int], None]) -> bool:
+async def send(
+    api: Service,
+    archive: Archive,
+    advance: Callable[[int], None],
+    bounds: aiohttp.ClientTimeout = _PATIENCE,
+) -> bool:
     """Send it, unless the deployment has it; returns whether it had to be sent. Raises Failure.
 
     A small one goes through the app where storage is closed to this machine.
@@ -63,7 +68,7 @@ async def send(api: Service, archive: Archive, advance: Callable[[int], None]) -
             await api.send_code(archive.packed.sha256, await asyncio.to_thread(_whole, archive.file))
             advance(archive.packed.bytes)
             return True
-        put = partial(_put, offer.upload, archive, progress)
+        put = partial(_put, offer.upload, archive, progress, bounds)
         last = await chosen_patience().until_answered(put, progress_at=lambda: progress.at)
         if not last:
             return True
@@ -80,7 +85,7 @@ def _ways_out(reason: str) -> str:
     )
 
 
-async def _put(address: str, archive: Archive, progress: _Progress) -> str:
+async def _put(address: str, archive: Archive, progress: _Progress, bounds: aiohttp.ClientTimeout) -> str:
     """Send the archive to its address; returns "", or the answer after which it is asked for again."""
     md5 = await asyncio.to_thread(_md5, archive.file)
     headers = {
@@ -100,7 +105,7 @@ async def _put(address: str, archive: Archive, progress: _Progress) -> str:
 
     try:
         async with (
-            session(address, timeout=_PATIENCE) as http,
+            session(address, timeout=bounds) as http,
             http.put(
                 address, data=_parts(archive.file, count), headers=headers, allow_redirects=False
             ) as answer,

@@ -2,8 +2,9 @@
 
 import asyncio
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.core.identity import short_id
 from shared.jobspec import read
@@ -14,6 +15,7 @@ from slipway.client.service import Service
 from slipway.client.storage.upload_settings import upload_settings
 from slipway.commands.asking import asking, asking_about, show
 from slipway.failure import Failure
+from slipway.terminal.characters import printable
 
 #: An id or a name of a job, or `last`; a receipt's path has a dot.
 _JOB = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
@@ -38,8 +40,13 @@ def run(
 
 async def _repeat(api: Service, job_id: str, receipt: bytes, once: str, *, as_json: bool) -> int:
     job = await api.rerun(job_id, receipt, once or new_key())
-    show(job, lambda job: [f"{standing(job)}, a rerun of {job_id}"], as_json=as_json)
+    show(job, lambda job: list(_said(job, job_id)), as_json=as_json)
     return 0
+
+
+def _said(job: Mapping[str, Any], job_id: str) -> Iterator[str]:
+    yield f"{standing(job)}, a rerun of {job_id}"
+    yield from (printable(note) for note in job.get("notes", ()) if note.startswith("warning: "))
 
 
 def job_of(receipt: str, body: bytes, *, is_stored: bool) -> str:

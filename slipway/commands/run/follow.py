@@ -74,7 +74,8 @@ async def _ended(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
     job = await patiently(lambda: api.job(job_id))
     if job["state"] == "succeeded":
         return job
-    report.failure(job, await last_errors(api, job))
+    # People have read standard error to its end.
+    report.failure(job, await last_errors(api, job) if report.as_json else ())
     return job
 
 

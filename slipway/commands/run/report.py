@@ -9,7 +9,7 @@ from slipway.client.jobs.lines import JsonPrinter, Printer, printer_of
 from slipway.client.jobs.watch import job_news, new_entries
 from slipway.client.jobs.words import ENDED, why
 from slipway.commands.download.fetched import Fetched
-from slipway.terminal.screen import put, put_json, remark, say
+from slipway.terminal.screen import put, put_json, say
 
 Job = Mapping[str, Any]
 
@@ -61,12 +61,14 @@ class Report:
             put_json({"event": "interrupted", **named, "cancelled": cancelled}, indent=None)
 
     def failure(self, job: Job, errors: Sequence[str]) -> None:
-        """Report that the job ended without success, with these last lines."""
+        """Report that the job ended without success; to programs with these last lines, which people saw."""
         if self.as_json:
             self._end(job, {"errors": [line.strip() for line in errors if line]})
             return
-        remark("\n".join(errors)) if errors else None
-        say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job['id']}")
+        say(f"{job['state']}: {job.get('message') or 'no reason is known'}")
+        if remedy := job.get("remedy"):
+            say(remedy)
+        say(f"more: {', '.join(f'slipway {words}' for words in _more(job))}")
 
     def success(self, job: Job, fetched: Fetched | None) -> None:
         """Report that the job succeeded, and the files that were downloaded, if any."""
@@ -78,3 +80,10 @@ class Report:
     def _end(self, job: Job, more: Mapping[str, Any]) -> None:
         words = {name: job[name] for name in ("exitCode", "message", "lastError") if name in job}
         put_json({"event": "end", "id": job["id"], "state": job["state"], **words, **more}, indent=None)
+
+
+def _more(job: Job) -> list[str]:
+    """The commands that show more of a job that did not succeed: of each attempt, and its files."""
+    name, last = job["id"], job.get("attempt", 1)
+    attempts = [f"log {name} --attempt {last - 1}"] if last > 1 else []
+    return [f"show {name}", *attempts, *([f"download {name}"] if "engine" in job else [])]

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.reader import PATIENCE, Reader
+from tests.browser.reader import PATIENCE, Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -49,6 +49,39 @@ async def test_a_job_is_run_again_once_though_the_deployment_dies_in_the_middle(
     assert len(set(keys)) == 1
     _, answer, _ = await door.call("GET", f"jobs?name={name}")
     assert len(answer["jobs"]) == 2
+
+
+async def test_a_job_of_another_team_runs_again_only_after_it_is_said_whose_code_it_is(
+    reader: Reader,
+) -> None:
+    page, bodies = reader.page, list[str]()
+    caller = {
+        "id": "bob",
+        "roles": ["Jobs.Submit", "Jobs.ReadAll"],
+        "teams": [{"name": "speech", "manager": False}],
+    }
+    job = listed(1, team="vision", history=[])
+
+    async def again(route: Route) -> None:
+        bodies.append(route.request.method)
+        await route.fulfill(status=202, json={**listed(2, team="speech"), "notes": []})
+
+    await page.route("**/api/me", lambda route: route.fulfill(json=caller))
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await page.route("**/api/jobs/job-000001/receipt", lambda route: route.fulfill(json={"id": job["id"]}))
+    await page.route("**/api/jobs/job-000001/rerun", again)
+    await reader.open("jobs/job-000001")
+    await page.reload()
+
+    await page.get_by_role("button", name="Run again").click()
+    await expect(page.get_by_text("its code are of the team vision, which you are not in")).to_be_visible()
+    await page.get_by_role("button", name="No", exact=True).click()
+    await page.get_by_role("button", name="Run again").click()
+    assert bodies == []
+    await page.get_by_role("button", name="Yes, run it again").click()
+
+    await expect(page).to_have_url(f"{reader.url}#/jobs/job-000002")
+    assert bodies == ["POST"]
 
 
 async def reach(page: Page, role: Literal["button", "link", "textbox"], name: str, key: str = "Tab") -> None:

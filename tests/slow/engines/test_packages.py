@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from shared.engines.launch.packages import with_packages
-from shared.engines.node.environment import MARK
-from shared.engines.node.kept import KEPT
-from shared.engines.node.packages import SETTINGS
+from shared.engines.node.packages.environment import MARK
+from shared.engines.node.packages.install import SETTINGS
+from shared.engines.node.packages.reuse import MOST
 from tests.doubles.packages import project, wheel
 
 _SYSTEM = "/usr/bin:/bin"
@@ -180,15 +180,18 @@ def test_what_cannot_be_installed_ends_with_its_remedy(
     assert "slipway run --image NAME" in process.stderr
 
 
-def test_an_image_without_python_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+def test_an_image_without_python_is_named(tmp_path: Path, shell: str) -> None:
     job = Node(tmp_path, tmp_path / "none").job("j", requirements__txt="tiny\n")
-    line = with_packages("slipway_packages requirements.txt").replace("python python3", "no-python")
-
-    process = subprocess.run(
-        ["bash", "-c", line], check=False, cwd=job.work, capture_output=True, text=True, timeout=60
+    line = with_packages("slipway_packages requirements.txt && echo on").replace(
+        "python python3", "no-python"
     )
 
-    assert process.returncode == 1
+    process = subprocess.run(
+        [shell, "-c", line], check=False, cwd=job.work, capture_output=True, text=True, timeout=60
+    )
+
+    assert (process.returncode, process.stdout) == (1, "")
     assert "need Python, which is not in the image" in process.stderr
 
 
@@ -314,7 +317,7 @@ def test_one_that_was_cut_off_is_made_again(kept: Kept) -> None:
 
 def test_only_so_many_are_kept_and_none_that_a_job_uses_goes(kept: Kept) -> None:
     kept.directory.mkdir(parents=True, mode=0o700)
-    for number in range(KEPT):
+    for number in range(MOST):
         (other := kept.directory / f"other-{number}").mkdir()
         (other / MARK).write_text("")
         until = time.time() + 3600 + number
@@ -325,7 +328,7 @@ def test_only_so_many_are_kept_and_none_that_a_job_uses_goes(kept: Kept) -> None
         os.utime(kept.directory / f"other-{number}" / MARK, (10 + number, 10 + number))
     assert "were installed, and are kept" in succeeded(kept.job("free").prepare())
 
-    assert len(kept.all) == KEPT
+    assert len(kept.all) == MOST
     assert not (kept.directory / "other-3").exists()
     assert (kept.directory / "other-5").exists()
 

@@ -117,6 +117,7 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         "shared/engines/node/code.py",
         "shared/engines/node/forget.py",
         "shared/engines/node/keep.py",
+        "shared/engines/node/packages/install.py",
         "shared/engines/node/private.py",
         "shared/engines/node/run.py",
         "shared/engines/node/spread.py",

@@ -11,6 +11,7 @@ import pytest
 from shared.core.engine import OutputFile
 from shared.core.job import JobState, Reason, Target
 from shared.delivery.last_lines import error_line
+from shared.delivery.receipt import LastLines
 from shared.delivery.receipt_files import put_final
 from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
 from tests.unit.world import World
@@ -89,7 +90,20 @@ async def test_the_last_lines_are_whole_few_and_without_secrets(
     ],
 )
 def test_one_line_says_why(lines: list[str], line: str) -> None:
-    assert error_line(lines) == line
+    assert error_line(LastLines("stderr.txt", tuple(lines))) == line
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (["epoch 1", "ValueError: no data", "done"], "ValueError: no data"),
+        (["epoch 1", "epoch 2"], ""),
+    ],
+)
+def test_a_line_of_standard_output_says_why_only_with_the_name_of_an_error(
+    lines: list[str], line: str
+) -> None:
+    assert error_line(LastLines("stdout-0.txt", tuple(lines))) == line
 
 
 @pytest.mark.parametrize(
@@ -129,7 +143,10 @@ async def test_a_file_that_was_read_whole_is_not_read_again(
         (("stderr-a.txt", "stderr-job_prep.txt"), Reason.PREPARATION, "stderr-job_prep.txt"),
         (("stderr-job_prep.txt",), Reason.USER, "stderr-job_prep.txt"),
         (("stderr.txt",), Reason.PREPARATION, "stderr.txt"),
-        (("empty-stderr.txt", "stdout.txt"), Reason.USER, None),
+        (("empty-stderr.txt", "stdout.txt"), Reason.USER, "stdout.txt"),
+        (("stderr-job_prep.txt", "stdout-0.txt"), Reason.USER, "stdout-0.txt"),
+        (("stdout-job_prep.txt", "stderr-0.txt"), Reason.PREPARATION, "stdout-job_prep.txt"),
+        (("empty-stderr.txt", "execution.log"), Reason.USER, None),
         ((), Reason.USER, None),
     ],
 )
@@ -138,6 +155,21 @@ async def test_the_file_is_the_first_that_may_say_why(
 ) -> None:
     result = await last_lines(world, drops, {name: name.encode() for name in files}, reason)
     assert result == (chosen and {"file": chosen, "lines": [chosen]})
+
+
+@pytest.mark.parametrize(
+    ("named", "chosen"), [((2,), 2), ((3, 5), 3), ((), 0), ((9,), 0)], ids=["third", "two", "none", "too far"]
+)
+async def test_of_several_processes_the_first_that_ended_with_an_error_says_why(
+    world: World, drops: Written, named: tuple[int, ...], chosen: int
+) -> None:
+    texts = {
+        f"stderr-{rank}.txt": b"ValueError: bad" if rank in named else b"a warning" for rank in range(10)
+    }
+    result = await last_lines(world, drops, texts)
+    assert result is not None
+    assert result["file"] == f"stderr-{chosen}.txt"
+    assert sum(call == "read" for call, *_ in world.engine.queries) <= 8
 
 
 @pytest.mark.parametrize("size", [0, None])

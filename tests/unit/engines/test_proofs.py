@@ -18,7 +18,7 @@ from shared.engines.node.store import Directory
 from shared.engines.proofs import Proofs
 from shared.engines.runs import UNPROVEN
 from shared.engines.shared_records import Records
-from tests.unproven import FORGERIES, OWN, PROOFS, SUCCESS, TOKEN
+from tests.hostile.unproven import FORGERIES, OWN, PROOFS, SUCCESS, TOKEN
 
 TARGET = Target(engine="slurm", cluster="gpu", experiment="e", name="n-1", token=TOKEN)
 LAYOUT = Layout("slurm", "gpu", "/shared")

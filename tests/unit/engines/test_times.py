@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from shared.core.engine import Observation
+from shared.core.job import JobState
 from shared.engines.batch import translation as batch
 from shared.engines.kubernetes.translation.observations import CANCELLED, LOST_AFTER, Evidence, observation
 from shared.engines.slurm import translation as slurm
@@ -26,6 +27,8 @@ FORGED = {
     "started": "2026-11-22T02:48:59Z",
     "ended": "2026-11-22T02:48:59Z",
 }
+#: "Nothing of it ran", in the words of a node whose code came too late.
+UNSTARTED = {"final": True, "state": "ended", "reason": "infrastructure", "unstarted": True, "code": 250}
 _SUSPENDED = mark("Suspended", "JobSuspended")
 
 
@@ -54,6 +57,32 @@ def _on_kubernetes_that_hangs(record: dict[str, Any]) -> Observation:
 def _cancelled_on_kubernetes(record: dict[str, Any]) -> Observation:
     cancelled = job(_SUSPENDED, annotations={CANCELLED: ENDED})
     return observation(Evidence(cancelled, (), record), STOPPED)
+
+
+def _failed_on_batch(record: dict[str, Any]) -> Observation:
+    times = {"startTime": f"{STARTED:%Y-%m-%dT%H:%M:%SZ}", "endTime": f"{STOPPED:%Y-%m-%dT%H:%M:%SZ}"}
+    return batch.observation(
+        {"id": "t", "state": "completed", "executionInfo": {**times, "exitCode": 254}}, record
+    )
+
+
+def _failed_on_slurm(record: dict[str, Any]) -> Observation:
+    failed = replace(COPY, states=frozenset({"FAILED"}), code=254)
+    return slurm.observation(replace(failed, started=STARTED.timestamp(), ended=STOPPED.timestamp()), record)
+
+
+def _failed_on_kubernetes(record: dict[str, Any]) -> Observation:
+    ranks = pod("Failed", terminated=stopped(254))
+    return observation(Evidence(job(mark("Failed")), [ranks], record), STOPPED)
+
+
+@pytest.mark.parametrize("observed", [_failed_on_batch, _failed_on_slurm, _failed_on_kubernetes])
+def test_a_record_may_spare_a_retry_and_no_use(observed: Callable[[dict[str, Any]], Observation]) -> None:
+    """A job that gets at the key of its record may write that none of it ran."""
+    end = observed(UNSTARTED)
+
+    assert (end.state, end.unstarted, end.used_nothing) == (JobState.FAILED, True, False)
+    assert (end.started, end.ended) == (STARTED, STOPPED)
 
 
 @pytest.mark.parametrize(

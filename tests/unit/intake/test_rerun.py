@@ -15,6 +15,7 @@ from shared.core.job import Job, JobState
 from shared.core.teams.document import Teams
 from shared.intake.arrive import blob_arrived
 from shared.intake.rerun import rerun
+from tests.unit.archived_code import archived
 from tests.unit.world import World, job_json
 
 SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"
@@ -157,6 +158,27 @@ async def test_a_receipt_of_another_job_or_deployment_is_refused(world: World) -
     assert (caught.value.status, caught.value.remedy) == (404, "ask the deployment that ran it")
 
 
+async def test_an_empty_object_is_no_receipt_and_runs_the_job_again_each_time(world: World) -> None:
+    job = await _ran(world)
+
+    once, again = [
+        (await rerun(world.ports, job.id, {}, who=KEY_HOLDER, key=f"once:{number}")).job for number in "12"
+    ]
+
+    assert {once.rerun_of, again.rerun_of} == {job.id}
+    assert once.id != again.id
+
+
+@pytest.mark.parametrize("body", [{"key": "k"}, {"id": 7}, {"id": None, "spec": {}}])
+async def test_what_is_not_a_receipt_is_refused_as_such(world: World, body: dict[str, Any]) -> None:
+    job = await _ran(world)
+
+    with pytest.raises(Misuse, match="is not a receipt") as caught:
+        await rerun(world.ports, job.id, body, who=KEY_HOLDER, key="k")
+
+    assert (caught.value.status, caught.value.remedy) == (400, "send receipt.json as it is, or no body")
+
+
 async def test_what_was_rejected_cannot_run_again(world: World) -> None:
     job = (await world.message(job_json(nodeCount=-1))).job
     with pytest.raises(Misuse, match="was rejected") as caught:
@@ -242,7 +264,29 @@ async def test_the_secrets_of_a_team_run_again_only_for_those_who_may_submit_for
 async def test_a_job_without_secrets_runs_again_for_everyone_who_sees_it(world: World) -> None:
     job = await _ended(world, {"spec": job_json()})
 
-    assert (await rerun(world.ports, job.id, world.receipt(job), who=READER, key="k")).job.rerun_of == job.id
+    accepted = await rerun(world.ports, job.id, world.receipt(job), who=READER, key="k")
+
+    assert accepted.job.rerun_of == job.id
+    assert not [note for note in accepted.notes if "team" in note]
+
+
+async def test_who_runs_code_of_another_team_as_their_own_team_s_is_told(world: World) -> None:
+    teams = {name: {"members": [{"user": user}]} for name, user in (("vision", "ann"), ("speech", "bob"))}
+    assert await world.ports.teams.put(Teams.model_validate({"default": "vision", "teams": teams}), "")
+    job = await _ended(world, {"spec": job_json(), "code": archived(world)})
+    both = replace(READER, teams=MappingProxyType({"speech": False, "vision": False}))
+
+    for _ in range(2):  # a repeated request is told, too
+        accepted = await rerun(world.ports, job.id, None, who=READER, key="k")
+        assert (accepted.job.team, accepted.job.code) == ("speech", job.code)
+        assert (
+            f"warning: the document and the code are those of {job.id}, a job of the team vision, in which "
+            "you are not; the new job, its files and its log are of the team speech"
+        ) in accepted.notes
+    within = await rerun(world.ports, job.id, None, who=both, key="k2")
+
+    assert within.job.team == "vision"
+    assert not [note for note in within.notes if "team" in note]
 
 
 async def _ended(world: World, envelope: dict[str, Any]) -> Job:

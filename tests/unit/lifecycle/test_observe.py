@@ -183,6 +183,32 @@ async def test_each_attempt_counts_for_as_long_as_its_cluster_says_that_it_ran(w
     assert (await _after(world, JobState.FAILED, **unseen, unstarted=True)).ran_before == 3660
 
 
+async def test_an_attempt_that_only_says_that_nothing_of_it_ran_is_free_and_counts_its_time(
+    world: World,
+) -> None:
+    """A job may have its node say so, for as long as it likes, before its code is there."""
+    await world.message({**JOB, "retry": {"infrastructure": 1}})
+    says_so = {"reason": Reason.INFRASTRUCTURE, "unstarted": True, "had_nodes": True}
+    for number in (1, 2, 3):
+        start = world.now
+        world.pass_time(3600)
+        after = await _after(world, JobState.FAILED, started=start, ended=world.now, **says_so)
+        assert (after.state, after.spent.infrastructure, after.ran_before) == (
+            JobState.ACCEPTED,
+            0,
+            number * 3600,
+        )
+        await world.make_pass(3600)
+
+    start = world.now
+    end = start + timedelta(minutes=1)
+    world.pass_time(60)
+    await cancel(world.ports, after.id)
+    after = await _after(world, JobState.FAILED, started=start, ended=end, **says_so)
+
+    assert (after.state, after.started, after.ended) == (JobState.CANCELLED, start, end)
+
+
 async def test_a_job_that_was_cancelled_before_the_cluster_started_it_has_no_start(world: World) -> None:
     job = (await world.message(JOB)).job
     await cancel(world.ports, job.id)

@@ -7,11 +7,11 @@ import { useRights } from "../rights";
 import { link } from "../route";
 import { onceKey } from "./once";
 
-/** Cancel a job that runs, after a second click; run one that has ended again. */
+/** Cancel a job that runs, after a second click; run one that has ended again, one of another team after a second click. */
 export function Actions({ job, onChange }: { job: JobDetail; onChange: () => void }) {
   const deed = useDeed();
   const [isAsking, ask] = useState(false);
-  const { maySubmit, mayChange } = useRights();
+  const { maySubmit, mayChange, mayNameTeam } = useRights();
   const path = `jobs/${encodeURIComponent(job.id)}`;
   const key = useMemo(onceKey, [job.id]);
   const cancel = () =>
@@ -20,8 +20,10 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
       await call(`${path}/cancel`, { method: "POST" });
       onChange();
     });
+  const isOfOthers = job.team !== undefined && !mayNameTeam(job.team);
   const rerun = () =>
     deed.click(async () => {
+      ask(false);
       const receipt = await (await call(`${path}/receipt`)).text();
       const headers = { "idempotency-key": key };
       const again = await json<JobDetail>(`${path}/rerun`, { method: "POST", body: receipt, headers, shape: JOB });
@@ -39,9 +41,21 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
           )
         ) : (
           <>
-            <button type="button" aria-disabled={deed.isBusy} onClick={() => void rerun()}>
-              Run again
-            </button>
+            {isAsking ? (
+              <>
+                <span>{`This job and its code are of the team ${job.team}, which you are not in. The new job, its files and its log belong to your own.`}</span>
+                <button type="button" onClick={() => void rerun()}>
+                  Yes, run it again
+                </button>
+                <button type="button" data-focus onClick={() => ask(false)}>
+                  No
+                </button>
+              </>
+            ) : (
+              <button type="button" aria-disabled={deed.isBusy} onClick={() => (isOfOthers ? deed.isBusy || ask(true) : void rerun())}>
+                Run again
+              </button>
+            )}
             <a class="button" href={link(["new"], { from: job.id })}>
               Run with changes
             </a>

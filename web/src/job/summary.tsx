@@ -29,6 +29,7 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Created", <Time at={job.createdAt} />],
     ["Waited", elapsed(job.createdAt, job.startedAt ?? job.endedAt, now)],
     ["Ran", elapsed(job.startedAt, job.endedAt, now)],
+    ["Packages", job.packagesSeconds && `${job.packagesSeconds} s`],
     ["Used", job.usage && usedBy(job.usage)],
     ["Cost", job.usage?.cost !== undefined && `${shortNumber(job.usage.cost)} ${job.usage.currency ?? ""}`],
     ["Exit code", job.exitCode],

@@ -39,6 +39,8 @@ class Blob(NamedTuple):
     tier: str = ""
     #: what its writer says of its encoding, which HTTP libraries believe
     encoding: str = ""
+    #: whether it is encrypted with a key of its writer, without which storage refuses to read it
+    is_keyed: bool = False
 
 
 class BlobPage(NamedTuple):
@@ -82,9 +84,12 @@ async def find_blob(rest: Rest, container: str, name: str) -> Blob | None:
 
 
 async def head_blob(rest: Rest, container: str, name: str) -> Answer:
-    """The answer to a HEAD of one blob, which may be that it is missing. Raises Unavailable."""
+    """The answer to a HEAD of one blob: 404 if it is missing, 409 if its writer has its key.
+
+    Raises Unavailable.
+    """
     path = f"/{quote(container)}/{quote(name, safe='/~')}"
-    return await rest.call("HEAD", path, expected=(HTTPStatus.NOT_FOUND,))
+    return await rest.call("HEAD", path, expected=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT))
 
 
 def blob_of(name: str, answer: Answer) -> Blob | None:
@@ -92,6 +97,8 @@ def blob_of(name: str, answer: Answer) -> Blob | None:
     if answer.status == HTTPStatus.NOT_FOUND:
         return None
     headers = answer.headers
+    if answer.status == HTTPStatus.CONFLICT:
+        raise Unavailable(f"storage answered 409 {headers.get('x-ms-error-code', '')}".rstrip())
     try:
         return Blob(
             name,
@@ -132,6 +139,7 @@ def _blob(element: Element) -> Blob:
         properties.findtext("Etag", "").strip('"'),
         properties.findtext("AccessTier", ""),
         properties.findtext("Content-Encoding", ""),
+        properties.find("CustomerProvidedKeySha256") is not None,
     )
 
 

@@ -18,6 +18,7 @@ import pytest
 from shared.core.engine import Earlier
 from shared.core.job import Target
 from tests.breadth import every_few, pairs, size
+from tests.hostile.unproven import FORGERIES, OWN, SUCCESS, TOKEN
 from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
 from tests.slow.engines.slurm import test_asked
 from tests.slow.engines.slurm.test_claims import (  # noqa: F401 - collected here
@@ -60,7 +61,6 @@ from tests.slow.engines.slurm.test_time_to_save import (  # noqa: F401 - collect
     test_what_a_command_leaves_behind_that_ended_by_itself_is_not_waited_for,
     test_what_saves_for_too_long_is_killed_with_all_that_it_started,
 )
-from tests.unproven import FORGERIES, OWN, SUCCESS, TOKEN
 
 
 @pytest.fixture(params=SHELLS[: size(len(SHELLS), 1)])

@@ -17,10 +17,10 @@ from shared.engines.runs import UNPROVEN
 from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from tests.breadth import every_few, pairs
+from tests.hostile.unproven import OWN, PROOFS
 from tests.slow.conftest import USER
 from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
 from tests.slow.engines.slurm.test_program import Program, custom
-from tests.unproven import OWN, PROOFS
 
 #: What it closes, below the directory of its attempt.
 CLOSED = ("turns", "turns/1", "turns/77", ".", "7-0", "turns and more")

@@ -21,7 +21,7 @@ from shared.engines.launch import plan as launch
 from shared.engines.launch.shells import CLEANUP, KEEP, SETUP, USAGE
 from shared.engines.launch.site import Scheduler, Site, Spread
 from shared.engines.proofs import Proofs
-from tests.unproven import PROOFS
+from tests.hostile.unproven import PROOFS
 
 _EVERYWHERE = Path(__file__).with_name("everywhere.py")
 _PATH = "/usr/local/bin:/usr/bin:/bin"

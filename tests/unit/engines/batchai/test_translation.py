@@ -12,9 +12,11 @@ from azure.core.exceptions import HttpResponseError
 from shared.core.engine import OutputFile
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason
+from shared.engines.batchai.code import PLACE, ended_without_code
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.translation import TOKEN, observation, output_file, token_of
+from shared.engines.codeless import CODELESS
 
 
 def _job(state: str | None, **info: Any) -> dict[str, Any]:
@@ -42,6 +44,21 @@ _JOBS: list[tuple[dict[str, Any], JobState, Reason | None]] = [
 def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | None) -> None:
     view = observation(job)
     assert (view.state, view.reason) == (state, reason)
+
+
+@pytest.mark.parametrize("code", CODELESS)
+def test_an_attempt_without_its_code_has_the_times_of_the_service_which_count(code: int) -> None:
+    """What a preparation ends with is in reach of the job's image and mounts."""
+    times = {"startTime": "2018-05-01T10:00:00Z", "endTime": "2018-05-01T12:00:00Z"}
+    job = _job("failed", exitCode=code, errors=[{"code": "JobPreparationFailed"}], **times)
+    job["properties"]["environmentVariables"] = [{"name": PLACE, "value": "x"}]
+
+    end = ended_without_code(job, observation(job))
+
+    assert end.state is JobState.FAILED
+    assert end.unstarted is CODELESS[code].is_unstarted
+    assert not end.used_nothing
+    assert (end.ended or end.started) != end.started
 
 
 @pytest.mark.parametrize("job", [job for job, _, _ in _JOBS])

@@ -165,6 +165,23 @@ def test_a_job_that_removed_its_record_has_run_for_as_long_as_slurm_says() -> No
         assert view.started is not None
 
 
+@pytest.mark.parametrize("state", ["CANCELLED", "NODE_FAIL"])
+def test_an_attempt_whose_record_is_gone_counts_as_used_for_as_long_as_slurm_says(state: str) -> None:
+    """Its job may have removed the record, and left code 0 when it was cancelled: it is free, not unused."""
+    ended = replace(COPY, states=frozenset({state}), nodes="n1", code=0, started=100.0, ended=100.0 + 3600)
+
+    long = observation(ended, None, visible=True)
+    short = observation(replace(ended, ended=101.0), None, visible=True)
+    boot = observation(replace(ended, states=frozenset({"BOOT_FAIL"})), None, visible=True)
+
+    assert [(one.unstarted, one.used_nothing) for one in (long, short, boot)] == [
+        (True, False),
+        (True, True),
+        (True, True),
+    ]
+    assert long.started is not None
+
+
 def test_a_step_that_slurm_killed_for_memory_is_no_failure_of_the_cluster() -> None:
     """Its exit code is 0:125 in Slurm's words."""
     killed = replace(COPY, states=frozenset({"OUT_OF_MEMORY"}), signal=125)

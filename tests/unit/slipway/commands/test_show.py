@@ -1,5 +1,9 @@
 """One job and its files, as a person sees them."""
 
+import pytest
+
+from shared.core.view import remedy_of
+from slipway.commands.costs import lines as costs
 from slipway.commands.files.files import rows
 from slipway.commands.jobs.listing import View
 from slipway.commands.jobs.listing import lines as listed
@@ -36,9 +40,46 @@ def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt()
     assert "receipt  runs/digits/receipt.json" in reports
     assert "job.json:4:5: error SW012 properties.nodeCuont: unknown property" in reports
     assert "2026-01-01 12:00:00Z  2        failed  so" in reports
-    assert reports[-4:] == [
-        f"slipway {command} j_1" for command in ("log", "files", "download", "events list")
+    assert reports[-5:] == [
+        "slipway log j_1",
+        "slipway log j_1 --attempt 1",
+        "slipway files j_1",
+        "slipway download j_1",
+        "slipway events list j_1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.00"),
+        (0.000_01, "less than 0.01"),
+        (0.009_9, "less than 0.01"),
+        (0.01, "0.01"),
+        (1234.5, "1,234.50"),
+    ],
+)
+def test_what_is_less_than_two_decimals_show_is_not_nothing(value: float, text: str) -> None:
+    used = {"nodeHours": value, "gpuHours": 0.0, "cost": value, "currency": "USD"}
+    reports = lines({"id": "j_1", "name": "n", "state": "succeeded", "usage": used}, utc=True)
+    assert f"used  {text} node-hours, {text} USD" in reports
+    row = {"name": "n", "jobs": 1, **used, "gpuHours": value}
+    assert costs([row], "name")[1].endswith(f"  {text} USD")
+
+
+def test_what_helps_against_an_error_stands_below_it() -> None:
+    error = "ModuleNotFoundError: No module named 'sklearn.tree'"
+    remedy = remedy_of(error)
+    assert remedy.startswith("sklearn is not where the job runs: name its package in a requirements.txt")
+    job = {"id": "j_1", "name": "n", "state": "failed", "lastError": error, "remedy": remedy}
+    assert lines(job)[1:3] == [f"  {error}", f"  {remedy}"]
+
+
+@pytest.mark.parametrize(
+    "error", ["", "ImportError: x", "ModuleNotFoundError: No module named 'a b'", "No module named 'x'"]
+)
+def test_of_other_errors_no_remedy_is_known(error: str) -> None:
+    assert remedy_of(error) == ""
 
 
 def test_a_job_of_a_team_is_shown_with_who_asked_for_it_and_its_place_in_the_line() -> None:

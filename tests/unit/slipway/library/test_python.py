@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from aiohttp import web
@@ -86,7 +86,7 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
     async with answering(as_slipway(api(JOB))) as url:
         job, *result = await asyncio.to_thread(work, url)
 
-    assert repr(job) == f"Job('{ID}')"
+    assert repr(job) == f"Job('{ID}', name='train', state='failed')"
     assert result == [ID, "failed", ["stdouterr/stderr.txt"], "failed"]
 
 
@@ -185,6 +185,32 @@ def test_help_shows_what_each_method_returns_without_await() -> None:
         assert method.__annotations__["return"] is Job
         assert not inspect.iscoroutinefunction(method)
     assert inspect.signature(Job.wait).return_annotation is JobDetail
+
+
+async def test_a_notebook_shows_the_name_and_the_state_of_a_job() -> None:
+    states = ["running", "succeeded"]
+
+    async def changing(request: web.Request) -> web.Response:
+        if not states:
+            return web.json_response({"status": 404, "detail": "there is no job"}, status=404)
+        return web.json_response({**JOB, "state": states.pop(0)})
+
+    class Printer:
+        texts: ClassVar[list[str]] = []
+
+        def text(self, text: str) -> None:
+            self.texts.append(text)
+
+    def work(job: Job) -> None:
+        job._repr_pretty_(Printer(), cycle=False)
+
+    async with answering(as_slipway(changing)) as url:
+        job = await asyncio.to_thread(lambda: Client(url).job(ID))
+        assert repr(job) == f"Job('{ID}')", "it was not asked yet, and a repr asks nobody"
+        for _ in range(3):
+            await asyncio.to_thread(work, job)
+    shown = [f"Job('{ID}', name='train', state='{state}')" for state in ("running", "succeeded", "succeeded")]
+    assert Printer.texts == shown
 
 
 def test_no_key_is_in_a_repr() -> None:

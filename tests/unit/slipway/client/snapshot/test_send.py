@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import aiohttp
 import pytest
 from aiohttp import web
 
@@ -52,8 +55,21 @@ class Storage:
         return web.Response(status=201)
 
 
+@contextmanager
+def silent() -> Iterator[str]:
+    """An address whose network drops what is sent: nothing takes from the full queue of its port."""
+    with ExitStack() as opened:
+        server = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(3):
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            with suppress(BlockingIOError):
+                waiting.connect(server.getsockname())
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
 async def sending(
-    folder: Path, storage: Storage, seconds_of_a_part: float = 0.0
+    folder: Path, storage: Storage, seconds_of_a_part: float = 0.0, connect: float = 30.0
 ) -> tuple[bool, Sequence[int]]:
     steps, now = list[int](), 0.0
 
@@ -71,7 +87,8 @@ async def sending(
             answering(as_slipway(storage.answer), largest=1 << 26) as url,
             service(url) as api,
         ):
-            return await send(api, archive, advance), steps
+            timeout = aiohttp.ClientTimeout(sock_connect=connect)
+            return await send(api, archive, advance, timeout), steps
 
 
 async def test_a_long_upload_is_repeated_once_its_answer_is_lost_and_not_without_end(folder: Path) -> None:
@@ -120,14 +137,15 @@ async def test_an_address_that_does_not_take_it_is_tried_or_asked_for_again(
     assert sum(steps) in (0, len(data))
 
 
-@pytest.mark.parametrize("closed", ["by its rules", "by the network"])
+@pytest.mark.parametrize("closed", ["by its rules", "by the network", "by silence"])
 async def test_storage_that_is_closed_to_this_machine_gets_a_small_archive_by_the_app(
     folder: Path, closed: str
 ) -> None:
-    nowhere = f"http://127.0.0.1:{free_ports(1)[0]}"
-    storage = Storage(403, 403) if closed == "by its rules" else Storage(place=nowhere)
+    with silent() as unheard:
+        nowhere = f"http://127.0.0.1:{free_ports(1)[0]}" if closed == "by the network" else unheard
+        storage = Storage(403, 403) if closed == "by its rules" else Storage(place=nowhere)
 
-    is_sent, steps = await sending(folder, storage)
+        is_sent, steps = await sending(folder, storage, connect=0.1 if closed == "by silence" else 30.0)
 
     ((digest, data),) = storage.blobs.items()
     assert digest == hashlib.sha256(data).hexdigest()

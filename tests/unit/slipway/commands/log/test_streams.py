@@ -127,10 +127,10 @@ async def test_nothing_was_written_is_said_where_nothing_was(
     names = ("stdout.txt", "stderr.txt", "stdout-job_prep.txt", "stderr-job_prep.txt")
     files: Looks = {name: [b"text\n" if name in written else b""] for name in names}
     out, err, _ = await both(Growing([a_job(*ENDED)], files), Selection(stream=stream))
-    said = capsys.readouterr().err
+    remarks = capsys.readouterr().err
     assert bool(out or err) is any(name.startswith(stream) for name in written)
     where = {"": "", "stdout": " to standard output", "stderr": " to standard error"}[stream]
-    assert said == ("" if out or err else f"slipway: succeeded: nothing was written{where}\n")
+    assert remarks == ("" if out or err else f"slipway: succeeded: nothing was written{where}\n")
 
 
 async def test_a_job_is_followed_through_its_attempts(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
+from aiohttp import web
 
-from slipway.commands.rerun.rerun import job_of
+from slipway.commands.rerun.rerun import job_of, run
 from slipway.failure import Failure
+from tests.doubles.server import answering, as_slipway
 
 JOB = f"j_{'a' * 16}{'b' * 8}"
 TWIN = f"j_{'a' * 8}{'c' * 16}"
@@ -33,3 +36,18 @@ def test_a_receipt_in_the_folder_of_another_job_repeats_neither() -> None:
 def test_what_is_not_a_receipt_is_refused(body: bytes) -> None:
     with pytest.raises(Failure, match=r"a receipt"):
         job_of("receipt.json", body, is_stored=False)
+
+
+async def test_a_warning_of_the_answer_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    warning = "warning: the code is of the team vision \x1b[2J"
+    job = {"id": TWIN, "name": "mine", "state": "queued", "notes": ["cluster: filled in", warning]}
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(job, status=202)
+
+    async with answering(as_slipway(answer)) as url:
+        assert await asyncio.to_thread(run, JOB, url, "k", None) == 0
+
+    out = capsys.readouterr().out
+    assert "warning: the code is of the team vision \\x1b[2J" in out
+    assert "filled in" not in out

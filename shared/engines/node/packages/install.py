@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List
 
-from shared.engines.node.environment import MARK, Absent, Environment
-from shared.engines.node.kept import kept
+from shared.engines.node.packages.environment import MARK, Absent, Environment
+from shared.engines.node.packages.reuse import reusable
 
 #: The folder below the job's own directory.
 ENVIRONMENT = "environment"
@@ -30,7 +30,7 @@ _REMEDY = "or choose an image that has them: slipway run --image NAME"
 def make(file: Path, place: Path, environment: Dict[str, str]) -> str:
     """Make the environment at that place, and say how. Raises as `Environment.make`."""
     settings = json.loads(environment.get(SETTINGS) or "{}")
-    values = {**_from(settings), **environment}
+    values = {**_variables(settings), **environment}
     with Path(f"{place}.lock").open("w") as lock:  # nodes may share the directory
         with suppress(OSError):  # a file system without locks
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -38,7 +38,7 @@ def make(file: Path, place: Path, environment: Dict[str, str]) -> str:
             return "are there"
         base = None
         if settings.get("keep"):
-            base = kept(Path(settings["keep"]), file, values, time.time() + settings["seconds"])
+            base = reusable(Path(settings["keep"]), file, values, time.time() + settings["seconds"])
         one = Environment(place, file, values)
         if base:
             one.make_above(base.place)
@@ -47,7 +47,7 @@ def make(file: Path, place: Path, environment: Dict[str, str]) -> str:
         return "were installed"
 
 
-def _from(settings: Dict[str, Any]) -> Dict[str, str]:
+def _variables(settings: Dict[str, Any]) -> Dict[str, str]:
     """The variables of pip and uv for an index and a proxy of the cluster."""
     values: Dict[str, str] = {}
     if settings.get("index"):
@@ -69,8 +69,8 @@ def main(arguments: List[str], environment: Dict[str, str]) -> int:
         more = "" if isinstance(error, subprocess.CalledProcessError) else f": {error}"
         sys.stderr.write(f"{reason}{more} (on {os.uname()[1]}); {_REMEDY}\n")
         return 1
-    took = time.time() - began
-    sys.stdout.write(f"The packages of {file.name} {how}: {took:.0f} s\n")
+    took = max(1, round(time.time() - began))
+    sys.stdout.write(f"The packages of {file.name} {how}: {took} s\n")
     if took > LONG:
         sys.stdout.write("An image that has them starts at once: slipway run --image NAME\n")
     return 0

@@ -16,10 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Dict, Iterator, NamedTuple, Optional, Set
 
-from shared.engines.node.environment import MARK, Environment
+from shared.engines.node.packages.environment import MARK, Environment
 
 #: The most environments of a directory; where all are in use, another job makes its own.
-KEPT = 16
+MOST = 16
 #: A line of a list that names other files, and one that says what only this job's folder or variables say.
 _OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*?)\s*(?:\s#.*)?$")
 _OWN = re.compile(
@@ -30,14 +30,14 @@ _SETTINGS = ("PIP_", "UV_", "PYTHONPATH")
 _FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf")
 
 
-class Kept(NamedTuple):
+class Reusable(NamedTuple):
     """An environment, and whether it was made now."""
 
     place: Path
     is_new: bool
 
 
-def kept(directory: Path, file: Path, values: Dict[str, str], until: float) -> Optional[Kept]:
+def reusable(directory: Path, file: Path, values: Dict[str, str], until: float) -> Optional[Reusable]:
     """The environment of a file, made now if there is none; None if it is not one to keep.
 
     Raises as `Environment.make`. Nothing removes it before `until`.
@@ -59,7 +59,7 @@ def kept(directory: Path, file: Path, values: Dict[str, str], until: float) -> O
             Environment(place, file, values).make()
         used = max(until, mark.stat().st_mtime)
         os.utime(str(mark), (used, used))
-    return Kept(place, is_new)
+    return Reusable(place, is_new)
 
 
 def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
@@ -76,7 +76,7 @@ def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
             parts.append(Path(name.format(HOME=values.get("HOME", ""))).read_text(errors="replace"))
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode(errors="surrogateescape"))
-    return digest.hexdigest()[:32]
+    return digest.hexdigest()
 
 
 def _add(file: Path, lists: Set[Path]) -> bool:
@@ -123,11 +123,11 @@ def _has_room(directory: Path, place: Path) -> bool:
     others = [one for one in directory.iterdir() if one.is_dir() and one != place]
     over = {one: _until(one) for one in others}
     for one in sorted(others, key=lambda one: over[one]):
-        if len(others) < KEPT:
+        if len(others) < MOST:
             break
         if over[one] < time.time() and _remove(one):
             others.remove(one)
-    return len(others) < KEPT
+    return len(others) < MOST
 
 
 def _remove(place: Path) -> bool:
