@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 _OVERLAP = timedelta(minutes=5)
 #: How far back the first list of a process reaches. Tasks that ended earlier are read one by one.
 _FIRST = timedelta(hours=1)
+#: Requests to end that are remembered.
+_REMEMBERED = 20_000
 #: Seconds for which a view of the pool is recent enough to explain a wait.
 _GOOD = 30.0
 
@@ -54,6 +56,8 @@ class Attempts:
         self._lately, self._records, self._clock = lately, records, clock
         self._access = access
         self._looked: datetime | None = None
+        #: name → when the attempt was first asked to end
+        self._asked: dict[str, float] = {}
 
     async def submit(self, order: Order) -> Observation:
         """Add the attempt's task. An existing task with the same name and token counts as success."""
@@ -133,7 +137,12 @@ class Attempts:
             return True
         now = self._clock()
         try:
-            return now > await self._records.ask(target, now) + self._cluster.ending
+            asked = await self._records.ask(target, now)
+            # A job that removes the request each time gains nothing.
+            asked = self._asked[target.name] = min(asked, self._asked.get(target.name, now))
+            while len(self._asked) > _REMEMBERED:
+                self._asked.pop(next(iter(self._asked)))
+            return now > asked + self._cluster.ending
         except EngineError as error:
             log.warning("%s is not asked to end, but terminated: %r", target.name, error)
             return True

@@ -54,7 +54,10 @@ class BlobRecords:
             return record_of(last_turn, {**record, "run": run}) if record else None
 
     async def ask(self, target: Target, now: float) -> float:
-        """Ask the run of an attempt to end; when it was first asked, in Unix time."""
+        """Ask the run of an attempt to end; when it was first asked, in Unix time.
+
+        0 if a job has put something in the place of the request, which its run may never see.
+        """
         from azure.core.exceptions import ResourceExistsError
 
         blob = self._access.container.get_blob_client(f"{self._prefix(target)}{ASKED}")
@@ -64,11 +67,9 @@ class BlobRecords:
                 await blob.upload_blob(text)
                 return now
             except ResourceExistsError:
-                before = (await self._object(target, ASKED)).get(ASKED)
-            if isinstance(before, float) and 0 < before <= now:
-                return before
-            await blob.upload_blob(text, overwrite=True)  # a job wrote there
-            return now
+                request = await self._object(target, ASKED)
+        before = request.get(ASKED)
+        return before if isinstance(before, float) and UNPROVEN not in request else 0.0
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target]:
         """The targets that still have records."""
