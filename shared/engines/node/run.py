@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -39,14 +40,13 @@ class Run:
 
     def __init__(self, plan: Dict[str, Any], claim: Claim) -> None:
         self._plan, self._claim = plan, claim
-        self._until, self._looked = time.time() + plan["seconds"], time.time()
-        self._started = stamp()
+        self._until, self._looked, self._started = time.time() + plan["seconds"], time.time(), stamp()
         self._env: Dict[str, str] = dict(os.environ)
         self._own: Dict[str, str] = {}
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
         self._links: List[List[str]] = []
-        self._ending, self._is_kept = Ending(plan["grace"]), False
+        self._ending = Ending(plan["grace"], partial(clear, plan["askFar"], self._env))
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
@@ -65,17 +65,17 @@ class Run:
         self._log(end.message)
         clear(self._plan["ending"], self._env)  # what a job saves in its container is uploaded, too
         logs, is_asked = self._directories.get("stdouterr", ""), end.reason == "terminated"
-        self._is_kept = bring(self._plan, self._env, logs, self._claim, is_asked)
+        is_kept = bring(self._plan, self._env, logs, self._claim, is_asked)
         self._record(end)
-        return self._close(end)
+        return self._close(end, is_kept)
 
     def answer(self, record: Dict[str, Any]) -> int:
         """End with the result and the exit code of an earlier attempt, and run nothing."""
         self._claim.record(record)
         return self._close(End(int(record.get("code", 0)), "", ""))
 
-    def _close(self, end: End) -> int:
-        clear(self._plan["cleanup"] + (self._plan["uploads"]["remove"] if self._is_kept else []), self._env)
+    def _close(self, end: End, is_kept: bool = False) -> int:
+        clear(self._plan["cleanup"] + (self._plan["uploads"]["remove"] if is_kept else []), self._env)
         if self._plan["ends"]:
             self._claim.announce(self._plan["ends"])  # last: the scheduler acts on our exit
         return end.code
@@ -159,6 +159,8 @@ class Run:
         directory, own = Path(self._directories["stdouterr"]), {} if name == "setup" else self._own
         try:
             run_all(steps, beside, self._env, directory, self._check_outside, own, self._ending)
+            if self._ending.is_asked:
+                raise asked_end()  # it may have ended for that, and with zero
         except Failed as failed:
             if name == "setup":
                 message = why_not_ready(message, directory / self._env["SLIPWAY_LOG"], self._plan)
@@ -194,9 +196,8 @@ class Run:
         while subprocess.call(self._plan["ready"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
             self._check_outside()
             if time.time() > until:
-                raise End(
-                    NOT_READY, "infrastructure", "The scheduler does not answer on its node", final=False
-                )
+                text = "The scheduler does not answer on its node"
+                raise End(NOT_READY, "infrastructure", text, final=False)
             time.sleep(1)
 
     def _record(self, end: Optional[End]) -> None:
