@@ -202,5 +202,6 @@ class Steps:
             "environment": [list(pair) for pair in (more or {}).items()],
             "literal": {"SLIPWAY_COMMAND": command},
             "service": service,
+            "isFar": bool(self.site.scheduler.ask_far) and argv[0] == self._spread(Spread(1, 1))[0],
             "scheduler": scheduler or argv[0] not in ("bash", *self._entered(())[:1]),
         }
