@@ -66,8 +66,6 @@ class Report:
             self._end(job, {"errors": [line.strip() for line in errors if line]})
             return
         say(f"{job['state']}: {job.get('message') or 'no reason is known'}")
-        if remedy := job.get("remedy"):
-            say(remedy)
         say(f"more: {', '.join(f'slipway {words}' for words in _more(job))}")
 
     def success(self, job: Job, fetched: Fetched | None) -> None:
