@@ -101,6 +101,8 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "programs": _programs(site),
         "grace": site.grace,
         "asksAll": site.scheduler.asks_all,
+        "askFar": [list(site.scheduler.ask_far)] if site.scheduler.ask_far else [],
+        "isAsked": bool(site.place),
         "seconds": seconds(properties, site.longest),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
