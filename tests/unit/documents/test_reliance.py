@@ -34,7 +34,7 @@ ROWS = (
     ),
     Row(
         "the packages that the folder lists, with their commands on PATH, beside those of the node or image",
-        f"{_PACKAGES}::test_packages_of_a_folder_are_installed_as_at_home",
+        f"{_ENGINE}::test_a_script_and_a_shell_find_what_the_preparation_installed",
         {**_YES, "slurm": "yes; with Apptainer or a bundle the image brings them"},
     ),
     Row(
