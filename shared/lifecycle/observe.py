@@ -64,6 +64,8 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
     job = stored.job
     changes: dict[str, Any] = {"misses": 0, "missed_at": None} if job.misses else {}
     waits = waiting(ports, job, why_queued(observation, cancel=job.cancel))
+    if job.cancel and job.state is JobState.RUNNING:
+        waits = job.waiting  # until when it may save was recorded with the request
     if waits != job.waiting:
         changes |= {"waiting": waits}
     if observation.handle and observation.handle != job.handle:  # it was forgotten, and submitted again
