@@ -363,4 +363,4 @@ def test_what_of_a_sweep_may_be_a_mistake_is_said_before_it_is_sent(
     said = [
         line.removeprefix("slipway: ") for line in capsys.readouterr().err.splitlines() if "SW077" in line
     ]
-    assert [line[: len(text)] for line, text in zip(said, says, strict=True)] == says
+    assert [line[: len(text)] for line, text in zip(warnings, says, strict=True)] == says
