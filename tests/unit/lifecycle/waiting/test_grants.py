@@ -92,7 +92,10 @@ async def test_after_its_hour_a_job_says_that_it_waits_for_a_slot(world: World) 
 async def test_behind_the_last_of_the_jobs_before_it_a_job_waits_for_the_quota(world: World) -> None:
     await share(world, vision={"quota": {"jobs": 2}})
     await ask(world, "data", team="vision")
-    other, next_one = [await ask(world, name, team="vision") for name in ("other", "next")]
+    other = await ask(world, "other", team="vision")
+    world.pass_time(1)  # each is older than the next
+    next_one = await ask(world, "next", team="vision")
+    world.pass_time(1)
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
