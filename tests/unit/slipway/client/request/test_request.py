@@ -337,3 +337,30 @@ def test_arguments_that_no_script_takes_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(Failure, match="no script or command that takes these arguments"):
         request_of(tmp_path, Options(Choices(arguments=("x",))), PREFIX)
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--lr {lr} {nope}", ["warning SW077: a command has {nope}, not a parameter of the sweep"]),
+        ("--lr 1", ["hint SW077: no command has {lr}"]),
+        ("--lr {lr}", []),
+    ],
+)
+def test_what_of_a_sweep_may_be_a_mistake_is_said_before_it_is_sent(
+    tmp_path: Path, arguments: str, says: list[str], is_own: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(tmp_path, "train.py")
+    choices = Choices(arguments=() if is_own else arguments.split())
+    if is_own:
+        settings = {"pythonScriptFilePath": "train.py", "commandLineArgs": arguments}
+        document = {"properties": {"nodeCount": 1, "pyTorchSettings": settings}}
+        (tmp_path / "job.json").write_text(json.dumps(document))
+
+    request_of(tmp_path, Options(choices, sweep={"lr": [0.1, 0.3]}), PREFIX)
+
+    said = [
+        line.removeprefix("slipway: ") for line in capsys.readouterr().err.splitlines() if "SW077" in line
+    ]
+    assert [line[: len(text)] for line, text in zip(said, says, strict=True)] == says
