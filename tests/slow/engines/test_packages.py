@@ -151,6 +151,39 @@ def test_what_an_image_has_counts_and_is_not_installed_again(tmp_path: Path) -> 
     assert job.shell("tiny") == "tiny here\n"
 
 
+#: Hides what makes environments with pip, as some systems leave it out.
+_WITHOUT_PIP = """
+import sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("pip", "ensurepip"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Without())
+"""
+
+
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_where_python_has_no_pip_uv_installs(tmp_path: Path, *, has_uv: bool) -> None:
+    image = tmp_path / "image"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(image)], check=True)
+    (packages,) = image.glob("lib/python*/site-packages")
+    (packages / "sitecustomize.py").write_text(_WITHOUT_PIP)
+    if has_uv:
+        (image / "bin/uv").symlink_to(Path(sys.executable).parent / "uv")
+    job = Node(tmp_path, image / "bin").job("j", requirements__txt="tiny\n")
+    job.variables = {"UV_FIND_LINKS": str(job.node.wheels), "UV_OFFLINE": "1", "UV_NO_INDEX": "1"}
+
+    process = job.prepare()
+
+    if has_uv:
+        succeeded(process)
+        assert job.shell("tiny") == "tiny here\n"
+    else:
+        assert "has no venv with pip, and there is no uv beside it" in process.stderr
+
+
 def test_files_of_the_folder_are_not_the_modules_of_what_prepares_it(node: Node) -> None:
     broken = dict.fromkeys(("json__py", "pip__py", "venv__py", "time__py"), "raise SystemExit('broken')")
     job = node.job("j", requirements__txt=node.lists("tiny"), **broken)
