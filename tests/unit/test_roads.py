@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from shared.core.ports import Ports
+from shared.engines.batch.cluster import BatchCluster
 from shared.engines.registry import ENGINES
 from shared.jobspec import MOUNT_LISTS
 from shared.setting_table.rows import SETTINGS
@@ -25,6 +26,10 @@ _ANY_TEAM = ("tests/unit/intake/test_teams.py", "test_a_message_may_name_any_tea
 _SECRETS = ("tests/unit/delivery/test_webhook_secrets.py", "test_each_signature_is_checked_again")
 _MOUNTS = ("tests/unit/lifecycle/test_mountable.py", "test_any_other_container_is_refused_with_its_place")
 _OWN_MOUNTS = "tests/unit/engines/test_own_mounts.py"
+_WALLS = (
+    "tests/unit/engines/test_mount_walls.py",
+    "test_a_job_reaches_what_is_named_for_it_and_nothing_else",
+)
 _CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
 _RECORDS = (
     "tests/unit/engines/test_shared_records.py",
@@ -43,7 +48,7 @@ ROADS: dict[str, tuple[str, str]] = {
     "function deliver": _SECRETS,
     "function sweeper": (
         "tests/unit/lifecycle/test_mountable.py",
-        "test_a_container_that_the_team_lost_meanwhile_gets_no_key",
+        "test_a_container_that_the_team_lost_meanwhile_is_not_mounted",
     ),
     "function archive": (
         "tests/unit/lifecycle/test_archive.py",
@@ -57,6 +62,8 @@ ROADS: dict[str, tuple[str, str]] = {
         _OWN_MOUNTS,
         "test_a_mount_command_is_refused_unless_the_operator_allows_it",
     ),
+    "option mounts": _WALLS,
+    "option identity": _WALLS,
     # storage
     "container SLIPWAY_DROP_CONTAINER": (
         "tests/unit/lifecycle/test_mountable.py",
@@ -122,6 +129,7 @@ def _roads() -> set[str]:
         *(f"mount {name}" for name in MOUNT_LISTS),
         *(f"container {name}" for name in containers),
         *(f"engine {name}" for name in ENGINES),
+        *(f"option {one.name}" for one in fields(BatchCluster) if one.name in ("mounts", "identity")),
         *(f"port {one.name}" for one in fields(Ports) if one.name not in _APP_ONLY),
         "local admin",
     }
