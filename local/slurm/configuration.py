@@ -174,7 +174,7 @@ def _scheduling(site: Site) -> Iterator[str]:
         "PriorityType=priority/basic",
         f"EnforcePartLimits={site.enforced}",
         "JobRequeue=1",
-        "KillWait=2",
+        "KillWait=30",
         f"MaxJobCount={site.max_jobs}",
         f"MinJobAge={site.job_age}",
         # Lists include powered-off nodes, too.

@@ -41,10 +41,19 @@ def was_asked(record: Mapping[str, Any] | None, code: int | None) -> bool:
     return code == _TERM and is_asked(record)
 
 
+def was_ended(record: Mapping[str, Any] | None, code: int | None) -> bool:
+    """Whether a run ended because the app asked for it: its record is final, as nothing may follow."""
+    return code == _TERM and record is not None and bool(record.get("final")) and _is_terminated(record)
+
+
 def is_asked(record: Mapping[str, Any] | None) -> bool:
     """Whether a run recorded that it was asked to end. Not final, since a signal does not show its sender."""
     if record is None or record.get("final"):
         return False
+    return _is_terminated(record)
+
+
+def _is_terminated(record: Mapping[str, Any]) -> bool:
     return record.get("state") == "ended" and record.get("reason") == _R.TERMINATED.value
 
 

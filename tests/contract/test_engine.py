@@ -73,6 +73,8 @@ class Rig:
     unseen: str = ""
     #: the nodes of a job on several of them
     most: int = 2
+    #: seconds that a job surely has from the request to end
+    saves: int = 5
     #: why its nodes cannot get the code of a job; "" where they can
     codeless: str = ""
     #: of every order
@@ -121,6 +123,15 @@ class Rig:
             assert not patience.is_over(observation.state), observation
             await asyncio.sleep(0.1)
         return observation
+
+    async def until_written(self, target: Target, directory: str, path: str, expected: bytes) -> None:
+        patience, data = Patience(PATIENCE), b""
+        while data != expected:
+            await self.engine.status(CLUSTER, [target])  # passes make nodes for it
+            with suppress(NotFound):
+                data = (await self.engine.read(target, directory, path, 0, 1000)).data
+            assert not patience.is_over(data)
+            await asyncio.sleep(0.1)
 
     async def ended_by_passes(self, target: Target) -> Observation:
         """How it ended, by passes, which make nodes for it."""
@@ -240,11 +251,14 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         await on_slurm.close()
     elif isinstance(running, on_batch.Account):
         on_account = await on_batch.engine_on(running)
+        # Of its own requests to end the service says nothing, and the emulator has two seconds.
+        saves = 5 if running.blobs else 1
         t4 = ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024, size="standard_nc4as_t4_v3")
         yield Rig(
             on_account,
             f"/clusters/{CLUSTER}",
             facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
+            saves=saves,
         )
         await on_account.close()
     elif isinstance(running, Kubernetes):
@@ -353,6 +367,27 @@ async def test_cancel_ends_a_job_and_may_be_repeated(rig: Rig) -> None:
     await rig.engine.cancel(order.target)
 
     assert (observation.state, observation.reason) == (JobState.CANCELLED, Reason.TERMINATED)
+
+
+async def test_a_job_that_is_cancelled_saves_before_it_ends(rig: Rig) -> None:
+    rig.needs_code()
+    save = f"sleep {rig.saves}; echo all >$AZ_BATCHAI_OUTPUT_M/saved; echo saved; exit"
+    # As a person's script does: the shell around it ends at once.
+    command = f"sh -c 'trap \"{save}\" TERM; echo began; while :; do sleep 0.1; done'; echo after"
+    order = rig.order(command)
+    directories = [{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]
+    order.document["properties"]["outputDirectories"] = directories
+    await rig.engine.submit(order)
+    await rig.until_written(order.target, "stdouterr", "stdout.txt", b"began\n")
+
+    await rig.engine.cancel(order.target)
+    await rig.engine.cancel(order.target)
+    observation = await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    assert (observation.state, observation.reason) == (JobState.CANCELLED, Reason.TERMINATED)
+    # Azure Batch reports the end before its processes have ended.
+    await rig.until_written(order.target, "M", "saved", b"all\n")
+    await rig.until_written(order.target, "stdouterr", "stdout.txt", b"began\nsaved\n")
 
 
 async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig: Rig) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
-from shared.core.errors import Conflict, NotFound
+from shared.core.errors import Conflict, EngineError, NotFound
 from shared.core.job import JobState, Target
 from shared.engines.alone import alone
 from shared.engines.batch.cluster import BatchCluster
@@ -26,10 +27,14 @@ from shared.engines.recent import Lately
 from shared.engines.recorded import placed
 from shared.engines.shared_records import Records
 
+log = logging.getLogger(__name__)
+
 #: How far a list reaches back before the previous one: clocks differ, and lists lag.
 _OVERLAP = timedelta(minutes=5)
 #: How far back the first list of a process reaches. Tasks that ended earlier are read one by one.
 _FIRST = timedelta(hours=1)
+#: Requests to end that are remembered.
+_REMEMBERED = 20_000
 #: Seconds for which a view of the pool is recent enough to explain a wait.
 _GOOD = 30.0
 
@@ -51,6 +56,8 @@ class Attempts:
         self._lately, self._records, self._clock = lately, records, clock
         self._access = access
         self._looked: datetime | None = None
+        #: name → when the attempt was first asked to end
+        self._asked: dict[str, float] = {}
 
     async def submit(self, order: Order) -> Observation:
         """Add the attempt's task. An existing task with the same name and token counts as success."""
@@ -109,9 +116,11 @@ class Attempts:
         return await self._observed(await self._own(target), target)
 
     async def cancel(self, target: Target) -> None:
-        """Terminate the task, if there is one."""
+        """End the task, if there is one: one that runs is asked first, and terminated later."""
         task = await self._tasks.find(target)
-        if task is not None and task.token == target.token and not task.is_over:
+        if task is None or task.token != target.token or task.is_over:
+            return
+        if task.task.get("state") != "running" or await self._is_late(target):
             await self._tasks.terminate(task)
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
@@ -121,6 +130,22 @@ class Attempts:
             await self._records.remove(targets)
             return frozenset(one.name for one in await self._records.remaining(targets))
         return await remove(self._records, targets, self._clear)
+
+    async def _is_late(self, target: Target) -> bool:
+        """Whether an attempt has had its time after the request to end; also where it cannot be asked."""
+        if not isinstance(self._records, BlobRecords):
+            return True
+        now = self._clock()
+        try:
+            asked = await self._records.ask(target, now)
+            # A job that removes the request each time gains nothing.
+            asked = self._asked[target.name] = min(asked, self._asked.get(target.name, now))
+            while len(self._asked) > _REMEMBERED:
+                self._asked.pop(next(iter(self._asked)))
+            return now > asked + self._cluster.ending
+        except EngineError as error:
+            log.warning("%s is not asked to end, but terminated: %r", target.name, error)
+            return True
 
     async def _clear(self, targets: Sequence[Target]) -> bool:
         plan = json.dumps(removal_plan(self._cluster.layout, targets, self._cluster.ends))

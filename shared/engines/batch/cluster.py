@@ -15,6 +15,8 @@ from shared.core.facts import ClusterFacts
 from shared.core.job import Target
 from shared.engines.common_options import NodeOptions, check_options
 from shared.engines.launch.layout import Layout
+from shared.engines.node.claim import WATCH
+from shared.engines.node.uploads import LATE_UPLOAD
 from shared.engines.options import cluster_of, each_cluster
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -72,6 +74,11 @@ class BatchCluster(NodeOptions):
     def layout(self) -> Layout:
         """Where attempts keep their records."""
         return Layout("batch", self.name, self.shared or f"/{self.name}")
+
+    @property
+    def ending(self) -> float:
+        """Seconds for an attempt that was asked to end: it sees that, saves and uploads."""
+        return 2 * WATCH + self.grace_seconds + LATE_UPLOAD
 
     @property
     def is_emulated(self) -> bool:

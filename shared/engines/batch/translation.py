@@ -10,7 +10,7 @@ from shared.core.engine import Observation, Why
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
-from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked, was_ended
 
 _S, _R = JobState, Reason
 
@@ -72,6 +72,8 @@ def _ended(facts: Mapping[str, Any], record: Mapping[str, Any] | None) -> Observ
     word = str(failure.get("code") or "")
     if word in _ENDED:
         return end._replace(state=_S.CANCELLED, reason=_R.TERMINATED, message=_text(failure))
+    if was_ended(record, code):
+        return end._replace(state=_S.CANCELLED, reason=_R.TERMINATED)
     if was_asked(record, code):
         return end._replace(state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=NODE_ENDED)
     if code is not None:

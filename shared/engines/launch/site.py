@@ -46,6 +46,8 @@ class Scheduler:
     spread: Callable[[Spread], tuple[str, ...]]
     #: variables that only `hosts` needs: no process of the job gets them
     hidden: tuple[str, ...] = ()
+    #: the command that sends SIGTERM to what `spread` has started, where a signal to that has it killed
+    ask_far: tuple[str, ...] = ()
     #: whether its own SIGTERM reaches every process of a job, not the program alone
     asks_all: bool = False
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from shared.engines.node.ends import asked_end
 from shared.engines.node.files import PRIVATE
 from shared.engines.node.processes import GRACE
 from shared.engines.node.proof import Proof
@@ -20,6 +21,8 @@ from shared.engines.node.turns import Turns
 LATE, FOREIGN, DIRECTORY_TAKEN, MOVED = 249, 252, 253, 254
 #: Seconds between two checks of the claim.
 WATCH = 5.0
+#: The name of the object by which the app asks a run to end, where it can write one.
+ASKED = "asked"
 #: The name of a file that a run writes when nothing of it is left on its nodes.
 NODES_CLEAR = "left"
 
@@ -89,6 +92,17 @@ class Claim:
             return not self._turns.has_after(self._own_turn)
         except OSError:
             return True
+
+    def check(self, can_be_asked: bool) -> None:
+        """Raise Silent if another run has the claim, and End if the app asks for the end of the attempt.
+
+        `can_be_asked`: it can write where the records are. What a job wrote there lacks the proof.
+        """
+        if not self.is_held():
+            raise Silent(MOVED)
+        with suppress(OSError):
+            if can_be_asked and self._attempt.read(ASKED, waits=False):
+                raise asked_end(by_app=True)
 
     def record(self, value: Dict[str, Any]) -> None:
         """Write the record of this run. Raises Silent for a final one if the turn is over."""

@@ -30,6 +30,6 @@ def with_words(message: str, errors: str, secrets: Iterable[str] = ()) -> str:
     return f"{message}: {lines[-1][:WORDS]}" if lines else message
 
 
-def asked_end() -> End:
-    """The end of a run that has been asked to end, by a signal."""
-    return End(TERMINATED, "terminated", "The job has been asked to end", final=False)
+def asked_end(by_app: bool = False) -> End:
+    """The end of a run that has been asked to end, by a signal, which may come from anyone, or by the app."""
+    return End(TERMINATED, "terminated", "The job has been asked to end", final=by_app)

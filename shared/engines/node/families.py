@@ -11,7 +11,7 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Set
+from typing import Callable, Dict, List, NamedTuple, Set
 
 #: Seconds between two looks, and looks at what does not die of SIGKILL at once.
 LOOK_EVERY, LOOKS = 0.1, 50
@@ -41,8 +41,10 @@ def living() -> Dict[int, Row]:
 class Family:
     """A process that leads a session of its own, and all of that session."""
 
-    def __init__(self, leader: "subprocess.Popen[bytes]") -> None:
-        self._leader, self._is_spared, self._is_over = leader, False, False
+    def __init__(self, leader: "subprocess.Popen[bytes]", is_far: bool = False) -> None:
+        self._leader, self._is_spared, self._is_over = leader, is_far, False
+        #: whether its processes are elsewhere, and a signal to the leader would have them killed, as by srun
+        self.is_far = is_far
         self._asked: Set[int] = set()
 
     @property
@@ -99,10 +101,13 @@ def _signal(number: int, name: signal.Signals) -> None:
 
 
 class Ending:
-    """How the processes of a run end. `grace`: seconds from SIGTERM to SIGKILL."""
+    """How the processes of a run end.
 
-    def __init__(self, grace: float) -> None:
-        self._grace = grace
+    `grace`: seconds from SIGTERM to SIGKILL. `ask_far` sends SIGTERM where a family is far.
+    """
+
+    def __init__(self, grace: float, ask_far: Callable[[], None] = lambda: None) -> None:
+        self._grace, self._ask_far = grace, ask_far
         #: whether the run has been asked to end, and the scheduler has by itself asked every process of it
         self.is_asked = self.is_sent = False
 
@@ -117,6 +122,8 @@ class Ending:
                 family.kill()
         for family in families if self.is_sent else ():
             family.spare()
+        if not self.is_sent and [1 for family in families if family.is_far and not family.has_ended]:
+            self._ask_far()
         until = time.monotonic() + self._grace
         while True:
             rows = living()

@@ -99,10 +99,10 @@ def run_all(
     try:
         for step in steps:
             running.append((step["service"], _start(step, env, directory, own)))
-            families.append(Family(running[-1][1]))
+            families.append(Family(running[-1][1], step["isFar"]))
         for step in beside:
             with suppress(OSError):
-                families.append(Family(_start(step, env, directory)))
+                families.append(Family(_start(step, env, directory), step["isFar"]))
         _watch(running, families, check)
     except BaseException as error:
         is_asked = not isinstance(error, Failed) or error.code == 128 + signal.SIGTERM

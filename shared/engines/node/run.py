@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shared.engines.node.blobs import store_of
-from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
+from shared.engines.node.claim import WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.families import Ending
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
@@ -39,14 +40,13 @@ class Run:
 
     def __init__(self, plan: Dict[str, Any], claim: Claim) -> None:
         self._plan, self._claim = plan, claim
-        self._until, self._looked = time.time() + plan["seconds"], time.time()
-        self._started = stamp()
+        self._until, self._looked, self._started = time.time() + plan["seconds"], time.time(), stamp()
         self._env: Dict[str, str] = dict(os.environ)
         self._own: Dict[str, str] = {}
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
         self._links: List[List[str]] = []
-        self._ending, self._is_kept = Ending(plan["grace"]), False
+        self._ending = Ending(plan["grace"], partial(clear, plan["askFar"], self._env))
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
@@ -64,17 +64,18 @@ class Run:
             end = asked_end() if self._ending.is_asked else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         clear(self._plan["ending"], self._env)  # what a job saves in its container is uploaded, too
-        self._is_kept = bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim)
+        logs, is_asked = self._directories.get("stdouterr", ""), end.reason == "terminated"
+        is_kept = bring(self._plan, self._env, logs, self._claim, is_asked)
         self._record(end)
-        return self._close(end)
+        return self._close(end, is_kept)
 
     def answer(self, record: Dict[str, Any]) -> int:
         """End with the result and the exit code of an earlier attempt, and run nothing."""
         self._claim.record(record)
         return self._close(End(int(record.get("code", 0)), "", ""))
 
-    def _close(self, end: End) -> int:
-        clear(self._plan["cleanup"] + (self._plan["uploads"]["remove"] if self._is_kept else []), self._env)
+    def _close(self, end: End, is_kept: bool = False) -> int:
+        clear(self._plan["cleanup"] + (self._plan["uploads"]["remove"] if is_kept else []), self._env)
         if self._plan["ends"]:
             self._claim.announce(self._plan["ends"])  # last: the scheduler acts on our exit
         return end.code
@@ -158,6 +159,8 @@ class Run:
         directory, own = Path(self._directories["stdouterr"]), {} if name == "setup" else self._own
         try:
             run_all(steps, beside, self._env, directory, self._check_outside, own, self._ending)
+            if self._ending.is_asked:
+                raise asked_end()  # it may have ended for that, and with zero
         except Failed as failed:
             if name == "setup":
                 message = why_not_ready(message, directory / self._env["SLIPWAY_LOG"], self._plan)
@@ -185,8 +188,7 @@ class Run:
             raise End(TIMEOUT, "timeout", text)
         if now - self._looked > WATCH:
             self._looked = now
-            if not self._claim.is_held():
-                raise Silent(MOVED)
+            self._claim.check(self._plan["isAsked"])
 
     def _wait_for_scheduler(self) -> None:
         """Wait for the scheduler: its commands fail at once while its controller restarts."""
@@ -194,9 +196,8 @@ class Run:
         while subprocess.call(self._plan["ready"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
             self._check_outside()
             if time.time() > until:
-                raise End(
-                    NOT_READY, "infrastructure", "The scheduler does not answer on its node", final=False
-                )
+                text = "The scheduler does not answer on its node"
+                raise End(NOT_READY, "infrastructure", text, final=False)
             time.sleep(1)
 
     def _record(self, end: Optional[End]) -> None:

@@ -10,8 +10,8 @@ from typing import Any, Dict, List
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.processes import Failed, run_all
 
-#: Seconds for it.
-UPLOAD = 3600.0
+#: Seconds for it, and after a request to end.
+UPLOAD, LATE_UPLOAD = 3600.0, 300.0
 
 
 def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
@@ -21,14 +21,16 @@ def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
     return {name: path for name, path in paths.items() if not path.startswith(roots)}
 
 
-def bring(plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim) -> bool:
+def bring(
+    plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim, is_asked: bool = False
+) -> bool:
     """Upload the files; returns whether all were uploaded. `directory`: that of the logs.
 
     A failure does not change the end of the run. Raises Silent when the claim is lost.
     """
     if "uploads" not in plan or "SLIPWAY_KEPT" not in env:
         return False
-    until, looks = time.time() + UPLOAD, [time.time()]
+    until, looks = time.time() + (LATE_UPLOAD if is_asked else UPLOAD), [time.time()]
 
     def check() -> None:
         if time.time() > until:

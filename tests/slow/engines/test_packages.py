@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from shared.engines.launch.packages import with_packages
+from shared.engines.launch.packages import PROGRAM, with_packages
+from shared.engines.launch.programs import joined
 from shared.engines.node.packages.environment import MARK
 from shared.engines.node.packages.install import SETTINGS
 from shared.engines.node.packages.reuse import MOST
@@ -74,6 +76,9 @@ class Job:
         return process.stdout
 
     def _bash(self, line: str) -> subprocess.CompletedProcess[str]:
+        return self.run(["bash", "-c", line])
+
+    def run(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
         environment = {
             "PATH": f"{self.node.programs}:{_SYSTEM}",
             "HOME": str(self.node.root),
@@ -82,7 +87,7 @@ class Job:
             **self.variables,
         }
         return subprocess.run(
-            ["bash", "-c", line],
+            argv,
             check=False,
             cwd=self.work,
             env=environment,
@@ -294,12 +299,33 @@ def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> No
     assert kept.all == []
 
 
+def test_jobs_that_begin_at_once_make_it_once(kept: Kept) -> None:
+    jobs = [kept.job(f"{number}") for number in range(3)]
+
+    with ThreadPoolExecutor() as threads:
+        printed = [succeeded(one) for one in threads.map(Job.prepare, jobs)]
+
+    assert sorted("were kept" in one for one in printed) == [False, True, True]
+    assert [job.shell("tiny") for job in jobs] == ["tiny here\n"] * 3
+    assert len(kept.all) == 1
+
+
 def test_a_directory_that_others_can_write_is_not_used(kept: Kept) -> None:
     kept.directory.mkdir(parents=True)
     kept.directory.chmod(0o777)
 
     assert "were installed: " in succeeded(kept.job("j").prepare())
 
+    assert kept.all == []
+
+
+def test_a_disk_that_is_nearly_full_keeps_no_other(kept: Kept) -> None:
+    job = kept.job("j")
+    program = joined(*PROGRAM).replace("MOST, SPARE = 16, 0.1", "MOST, SPARE = 16, 1.0")
+
+    process = job.run([str(kept.node.programs / "python"), "-I", "-c", program, "requirements.txt"])
+
+    assert "were installed: " in succeeded(process)
     assert kept.all == []
 
 

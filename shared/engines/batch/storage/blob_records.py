@@ -13,6 +13,7 @@ from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
+from shared.engines.node.claim import ASKED
 from shared.engines.node.store import numbers_of
 from shared.engines.proofs import LARGEST, read, record_of
 from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
@@ -51,6 +52,24 @@ class BlobRecords:
                 return None
             record = await self._object(target, f"{run}/result.json")
             return record_of(last_turn, {**record, "run": run}) if record else None
+
+    async def ask(self, target: Target, now: float) -> float:
+        """Ask the run of an attempt to end; when it was first asked, in Unix time.
+
+        0 if a job has put something in the place of the request, which its run may never see.
+        """
+        from azure.core.exceptions import ResourceExistsError
+
+        blob = self._access.container.get_blob_client(f"{self._prefix(target)}{ASKED}")
+        text = self.proofs.proof_of(target.token).text(ASKED, {ASKED: now})
+        async with blob_errors("the request to end"):
+            try:
+                await blob.upload_blob(text)
+                return now
+            except ResourceExistsError:
+                request = await self._object(target, ASKED)
+        before = request.get(ASKED)
+        return before if isinstance(before, float) and UNPROVEN not in request else 0.0
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target]:
         """The targets that still have records."""

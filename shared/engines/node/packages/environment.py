@@ -100,7 +100,8 @@ class Environment:
     def _conda(self) -> List[str]:
         program = next(filter(None, map(shutil.which, _CONDA)), None)
         if program is None:
-            text = f"{self._file.name} needs conda, and there is none: list the packages in requirements.txt"
+            remedy = "list the packages in requirements.txt, or leave it out by .slipwayignore"
+            text = f"{self._file.name} needs conda, and there is none: {remedy}"
             raise Absent(text)
         return [program, "create", "--yes"] if "micro" in program else [program, "env", "create"]
 

@@ -14,20 +14,21 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Dict, Iterator, NamedTuple, Optional, Set
+from typing import IO, Dict, Iterator, List, NamedTuple, Optional, Set
 
 from shared.engines.node.packages.environment import MARK, Environment
 
-#: The most environments of a directory; where all are in use, another job makes its own.
-MOST = 16
+#: The most environments of a directory, and the part of its disk that stays free; where all are in use,
+#: another job makes its own.
+MOST, SPARE = 16, 0.1
 #: A line of a list that names other files, and one that says what only this job's folder or variables say.
 _OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*?)\s*(?:\s#.*)?$")
 _OWN = re.compile(
     r"-e\b|--editable|-f\b|--find-links|[.~]|[^@:#;]*/|.*(?:\bfile:|\$\{)|(?!.*://).*\.(?:whl|zip|tar\.gz)\b"
 )
-#: Variables and files that say where packages come from.
+#: Variables and files that say where packages come from, and for which system they are built.
 _SETTINGS = ("PIP_", "UV_", "PYTHONPATH")
-_FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf")
+_FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf", "/etc/os-release")
 
 
 class Reusable(NamedTuple):
@@ -47,10 +48,8 @@ def reusable(directory: Path, file: Path, values: Dict[str, str], until: float) 
         return None
     place = directory / key
     with (directory / f"{key}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:  # a file system without locks, on which two would make it at once
-            return None
+        if not _is_locked(lock):
+            return None  # a file system without locks, on which two would make it at once
         mark = place / MARK
         is_new = not mark.exists()
         if is_new:
@@ -60,6 +59,19 @@ def reusable(directory: Path, file: Path, values: Dict[str, str], until: float) 
         used = max(until, mark.stat().st_mtime)
         os.utime(str(mark), (used, used))
     return Reusable(place, is_new)
+
+
+def _is_locked(lock: IO[str]) -> bool:
+    """Whether this process has the lock now; it waits for another one that makes the environment."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.stdout.write("Another job installs the same packages: this one waits for them\n")
+        sys.stdout.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError:
+        return False
+    return True
 
 
 def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
@@ -123,11 +135,16 @@ def _has_room(directory: Path, place: Path) -> bool:
     others = [one for one in directory.iterdir() if one.is_dir() and one != place]
     over = {one: _until(one) for one in others}
     for one in sorted(others, key=lambda one: over[one]):
-        if len(others) < MOST:
+        if _fits(directory, others):
             break
         if over[one] < time.time() and _remove(one):
             others.remove(one)
-    return len(others) < MOST
+    return _fits(directory, others)
+
+
+def _fits(directory: Path, others: List[Path]) -> bool:
+    disk = shutil.disk_usage(str(directory))
+    return len(others) < MOST and disk.free > SPARE * disk.total
 
 
 def _remove(place: Path) -> bool:

@@ -41,6 +41,8 @@ SLURM = Scheduler(
     node="SLURMD_NODENAME",
     rank="SLURM_PROCID",
     spread=srun,
+    # The steps alone, not the program.
+    ask_far=("scancel", "--quiet", "--signal=TERM", "{SLURM_JOB_ID}"),
     asks_all=True,
 )
 

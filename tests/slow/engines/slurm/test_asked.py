@@ -58,7 +58,13 @@ def test_volumes_that_were_not_mounted_since_the_node_goes_down_are_not_the_jobs
             raise asked_end()
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
 
-    step = {"service": False, "environment": [], "literal": {}, "files": ["mounting.txt", "mounting.txt"]}
+    step = {
+        "service": False,
+        "isFar": False,
+        "environment": [],
+        "literal": {},
+        "files": ["mounting.txt", "mounting.txt"],
+    }
     plan = {"mounting": [step | {"argv": ["sh", "-c", "kill -TERM $$"]}], "links": [], "volumes": []}
 
     with pytest.raises(End) as ending:

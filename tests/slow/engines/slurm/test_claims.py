@@ -14,6 +14,8 @@ import pytest
 from shared.core.engine import Earlier
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
+from shared.engines.node.ends import End
+from shared.engines.node.proof import Proof
 from shared.engines.node.store import Directory
 from shared.engines.node.turns import Turns
 from shared.engines.proofs import Proofs
@@ -185,3 +187,18 @@ def test_a_volume_without_hard_links_is_named_and_so_is_what_to_use(
     with pytest.raises(OSError, match=r"no hard links.*Azure Files by NFS.*turns/1"):
         Turns(Directory(tmp_path)).add(0, {"token": "t.1"})
     assert [path.name for path in tmp_path.rglob("*")] == ["turns"], "it leaves nothing"
+
+
+def test_a_run_ends_at_the_request_of_the_app_and_not_at_one_that_a_job_wrote(tmp_path: Path) -> None:
+    attempt = Directory(tmp_path / "attempt", Proof(("0f" * 32,)))
+    claim = Claim(attempt, "t.1", "s1")
+    claim.take(["7"])
+    (tmp_path / "attempt/asked").write_text('{"asked": 1.0}')
+    claim.check(can_be_asked=True)
+
+    attempt.write("asked", {"asked": 1.0})
+
+    claim.check(can_be_asked=False)
+    with pytest.raises(End) as ending:
+        claim.check(can_be_asked=True)
+    assert (ending.value.code, ending.value.reason, ending.value.final) == (143, "terminated", True)

@@ -82,6 +82,7 @@ def test_what_runs_beside_a_job_neither_ends_it_nor_outlives_it(tmp_path: Path, 
             "environment": [],
             "literal": {},
             "service": service,
+            "isFar": False,
         }
 
     other = step(f"echo $$ >{tmp_path}/pid; {beside}", service=True)
@@ -106,6 +107,7 @@ def test_no_variable_of_the_job_makes_a_program_of_ours_run_its_code(tmp_path: P
         "environment": [],
         "literal": {},
         "service": False,
+        "isFar": False,
         "input": "a signature",
     }
 
