@@ -36,8 +36,8 @@ _PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
 #: Names in the formats that are similar to these but hold no secret.
 _HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
 _VARIABLE = re.compile(
-    r"(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS|_AUTH"
-    r"|(?:\b|_)(?:PASS|PW|PAT|CREDS?))$",
+    r"(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS"
+    r"|(?:\b|_)(?:AUTH|PASS|PW|PAT|CREDS?))$",
     re.MULTILINE,
 )
 #: The members for a variable's name and value, here and in other formats.

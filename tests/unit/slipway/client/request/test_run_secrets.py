@@ -65,7 +65,9 @@ def test_an_empty_secret_is_refused() -> None:
         secret_values(["A"], {}, lambda _: "")
 
 
-@pytest.mark.parametrize("pair", [("HF_TOKEN", "x"), ("A", TOKEN), ("DB_PASS", "x"), ("MY_CREDS", "x")])
+@pytest.mark.parametrize(
+    "pair", [("HF_TOKEN", "x"), ("A", TOKEN), ("DB_PASS", "x"), ("MY_CREDS", "x"), ("AUTH", "x")]
+)
 def test_variables_that_look_secret_become_secrets(pair: tuple[str, str]) -> None:
     choices = Choices(environment={"LEVEL": "3", pair[0]: pair[1]}, secrets={"KEY": "x"})
 
