@@ -40,7 +40,8 @@ class JobFailed(Failure):
         reason = job.message or "no reason is known"
         if job.last_error and not lines:
             lines = [job.last_error]
-        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines]))
+        remedy = [job.remedy] if job.remedy else []
+        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines, *remedy]))
         self.job = job
 
 

@@ -65,6 +65,8 @@ class Report:
         if self.as_json:
             self._end(job, {"errors": [line.strip() for line in errors if line]})
             return
+        if remedy := job.get("remedy"):
+            say(remedy)
         more = ", ".join(f"slipway {words}" for words in _more(job))
         say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: {more}")
 

@@ -69,6 +69,26 @@ def test_every_line_of_a_log_is_shown_and_moves_no_cursor() -> None:
     assert [line.text for line in lines] == ["│ one", "│ two", "│ " + "x" * 300, "│ four\\x07"]
 
 
+def test_a_progress_bar_is_one_line_and_standard_error_is_marked() -> None:
+    lines = log_news(a_job("running"), [b"\r10%\r20%\r"], "1", is_error=True)
+
+    assert [line.text for line in lines] == ["1 ! 20%"]
+
+
+async def test_a_job_that_runs_is_asked_only_for_files_that_have_grown() -> None:
+    class Counting(_Logs):
+        async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
+            self.lists += 100
+            return await super().log(job_id, offset, file)
+
+    service = Counting({"stdout.txt": b"a\n", "stderr.txt": b""})
+    service.record = a_job("running", engine={})
+    watch = Watch(service, list[Line]().append)  # type: ignore[arg-type]
+    for _ in range(9):
+        await watch.poll()
+    assert service.lists == 3 + 100 * 2, "a list at each third look, and the file with text until it is read"
+
+
 async def test_a_log_is_read_to_its_end_with_a_last_line_that_has_none() -> None:
     service, lines = _Logs({"stdout.txt": b"one\ntwo\nthree"}), list[Line]()
     service.record = a_job("running", "succeeded", engine={})

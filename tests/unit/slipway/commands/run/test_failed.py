@@ -25,3 +25,9 @@ def test_a_run_that_failed_names_the_commands_that_show_more(
 ) -> None:
     Report().failure({"id": "j_1", "state": "failed", "message": "exit code 3", "attempt": 1, **members}, ())
     assert capsys.readouterr().err == f"slipway: failed: exit code 3; more: {more}\n"
+
+
+def test_what_helps_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = {"id": "j_1", "state": "failed", "message": "exit code 1", "remedy": "list it"}
+    Report().failure(failed, ())
+    assert capsys.readouterr().err.splitlines()[0] == "slipway: list it"
