@@ -10,7 +10,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.launch.site import GRACE
 from shared.engines.options import packages_of
-from shared.jobspec import duration_flaw, parse_duration
+from shared.jobspec import directory_key, duration_flaw, parse_duration
 
 #: The bounds of the time that a job has after SIGTERM.
 _GRACE = (1, 600)
@@ -43,6 +43,11 @@ class CommonOptions:
     packages: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def ending(self) -> float:
+        """Seconds from the request until a running attempt has ended at the latest."""
+        return float(self.grace_seconds)
+
+    @property
     def longest(self) -> timedelta | None:
         """How long a job may run; None if there is no limit."""
         return parse_duration(self.max_wall_clock)
@@ -52,6 +57,7 @@ class CommonOptions:
         """The configured facts."""
         return ClusterFacts(
             mounts=frozenset(self.mounted) or None,
+            directories=frozenset(map(directory_key, self.mounts)),
             max_nodes=self.max_nodes or None,
             gpus=self.gpus or None,
             longest=self.longest,

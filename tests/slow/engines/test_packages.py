@@ -342,6 +342,19 @@ def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> No
     assert kept.all == []
 
 
+def test_nodes_that_share_the_directory_of_a_job_build_what_is_in_its_folder_once(node: Node) -> None:
+    job = node.job("j", requirements__txt="./local\n")
+    project(job.work / "local", "local_one", "V = 7\n")
+    job.variables = {**job.variables, "PIP_NO_INDEX": "1"}
+
+    with ThreadPoolExecutor() as threads:
+        printed = [succeeded(one) for one in threads.map(lambda _: job.prepare(), range(3))]
+
+    assert sorted("were installed" in one for one in printed) == [False, False, True]
+    assert sorted("are there" in one for one in printed) == [False, True, True]
+    assert job.python("import local_one; print(local_one.V)") == "7\n"
+
+
 def test_jobs_that_begin_at_once_make_it_once(kept: Kept) -> None:
     jobs = [kept.job(f"{number}") for number in range(3)]
 

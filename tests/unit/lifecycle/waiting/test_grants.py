@@ -93,10 +93,10 @@ async def test_behind_the_last_of_the_jobs_before_it_a_job_waits_for_the_quota(w
     await share(world, vision={"quota": {"jobs": 2}})
     await ask(world, "data", team="vision")
     other, next_one = [await ask(world, name, team="vision") for name in ("other", "next")]
+    world.pass_time(1)
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
-    await world.make_pass()
     await world.make_pass()
 
     assert await words(world, other, next_one, follows) == ["", "", "TeamQuota"]
