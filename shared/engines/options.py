@@ -59,7 +59,8 @@ def packages_of(options: Mapping[str, str], place: str) -> Packages:
     packages = Packages(**checked(options, place, {one.name: "str" for one in fields(Packages)}))
     for name, address in (("index", packages.index), ("proxy", packages.proxy)):
         parts = urlsplit(address)
-        if address and parts.scheme not in ("https", "http"):
+        is_address = parts.scheme in ("https", "http") and not any(c in address for c in " \t\n$")
+        if address and not is_address:
             raise Misconfigured(
                 f"{place}: {name} must be an address, such as https://pypi.example.org/simple"
             )

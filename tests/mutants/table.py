@@ -44,6 +44,13 @@ NOTICED_BY = {
 #: All of them, by file.
 CHANGES = (
     Change(
+        "shared/lifecycle/packages.py",
+        'return f"team-{job.team}" if users == {job.team} else ""',
+        'return f"team-{job.team}" if job.team in users else ""',
+    ),
+    Change("shared/engines/node/packages/reuse.py", "return is_closed and state", "return state"),
+    Change("shared/engines/node/packages/reuse.py", "elif other or _OWN.match(line):", "elif other:"),
+    Change(
         "shared/lifecycle/dispatch.py",
         "stored = await _start_attempt(ports, permit.stored)",
         "stored = await _start_attempt(ports, await ports.ledger.get(permit.stored.job.id) or permit.stored)",

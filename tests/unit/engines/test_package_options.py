@@ -45,6 +45,7 @@ def test_every_engine_has_it(engine: str) -> None:
         ({"cache": "/x"}, "there is no option 'cache'; there are index, proxy, keep"),
         ({"index": 1}, "has the wrong type"),
         ({"index": "pypi.example.org"}, "index must be an address"),
+        ({"index": "https://pypi.example.org/$HOME"}, "index must be an address"),
         (
             {"index": "https://user:pass@pypi.example.org/simple"},
             "index is shown, so it cannot hold a password",

@@ -42,25 +42,26 @@ async def test_index_and_proxy_of_the_cluster_reach_the_jobs_that_install_packag
     assert await submitted(world, "pip list") is None
 
 
-@pytest.mark.parametrize(
-    ("clusters", "expected"),
-    [
-        ({"a": ["dev"], "b": []}, "team-a"),
-        ({"a": None, "b": []}, "team-a"),
-        ({"a": ["dev"], "b": None}, None),
-        ({"a": ["dev"], "b": ["dev"]}, None),
-    ],
-)
-async def test_environments_are_kept_only_where_one_team_alone_may_use_the_cluster(
-    world: World, clusters: dict[str, list[str] | None], expected: str | None
-) -> None:
+async def kept_for(world: World, clusters: dict[str, list[str] | None]) -> Any:
+    """What a job of the team `a` gets, if each team may use these clusters; None for all."""
     cluster_with(world, keep="/kept/")
     named = {name: {} if one is None else {"clusters": one} for name, one in clusters.items()}
     await teams(world, **named)
+    return await submitted(world, team="a", constraints={"maxWallClockTime": "PT1H"})
 
-    settings = await submitted(world, team="a", constraints={"maxWallClockTime": "PT1H"})
 
-    assert settings == ({"keep": f"/kept/{expected}", "seconds": 3600} if expected else None)
+@pytest.mark.parametrize("own", [["dev"], None])
+async def test_environments_are_kept_for_the_team_that_has_the_cluster_for_itself(
+    world: World, own: list[str] | None
+) -> None:
+    assert await kept_for(world, {"a": own, "b": []}) == {"keep": "/kept/team-a", "seconds": 3600}
+
+
+@pytest.mark.parametrize("others", [["dev"], None])
+async def test_environments_are_not_kept_where_another_team_may_use_the_cluster(
+    world: World, others: list[str] | None
+) -> None:
+    assert await kept_for(world, {"a": ["dev"], "b": others}) is None
 
 
 async def test_without_teams_they_are_kept_for_all(world: World) -> None:
