@@ -248,6 +248,14 @@ curl --header "X-Auth: {}" u
 python train.py --hf-key {}
 python train.py --openai_key={}
 GITHUB_KEY={} ./a
+setx API_KEY {}
+python -c "x = {'missing_token': '{}'}"
+set -x API_KEY {}
+set -gx HF_TOKEN {}
+clearml-init --key {}
+heroku auth:token {}
+python -c "wandb.login(None, '{}')"
+python -c "wandb.login(None, key='{}')"
 huggingface-cli login <<< {}
 <<< {} huggingface-cli login
 hf auth login <<<"{}"
@@ -340,6 +348,15 @@ echo '{"username": "u", "path": "x"}' > a.json; echo '{"key": "loss", "mode": "m
 {"user": "u", "keys": "x"}
 {"name": "EPOCHS", "value": "3"}; {"name": "model", "key": "loss"}; {"user": "u", "key": "$KEY"}
 the key of "username" is "key": "it" is not secret; {'user': 'u'}, {'key': 'loss'}
+password: incorrect
+bad token: audience api://x is not ours
+Unexpected token: punc ())
+error at token: unexpected ')'
+parse error near token: foo
+Unknown secret: wandb
+next token: 42
+there is no such key: model.layers.0; missing key: epochs; duplicate key: "lr"
+set -x; set -ex; set -o pipefail; tput setx 1
 aws configure list; echo 3 | xargs python train.py; docker secret ls; scp me@h:f . ; mysqlsh --uri me@h:3306
 echo $(date) > log; python train.py --name $(echo run-3); restic -r r snapshots; CREATE SECRET s FROM ENV
 """.strip().splitlines()

@@ -54,7 +54,21 @@ REACH: Mapping[str, Row] = {
         },
         None,
     ),
-    "keys": Row("keys and signatures in the environment of a process", _NO, frozenset()),
+    "code": Row(
+        "the signature in the environment of its command that reads its code, and no more",
+        {**_NO, "batchai": "yes, and uses it for up to 60 days"},
+        None,
+    ),
+    "keys": Row("other keys and signatures in the environment of a process", _NO, frozenset()),
+    "drops": Row(
+        "drop files as any team, and read what all have dropped",
+        {
+            **dict.fromkeys(ENGINES, "where `mounts` or `ends` give its nodes the container of drops"),
+            "batchai": "yes: on the emulator's machine, or where the cluster mounts that container",
+            "batch": "as on Slurm, or where the pool's identity may write there",
+        },
+        None,
+    ),
     "memory": Row(
         "keys in the memory of Slipway's programs",
         {**_NO, "batchai": "yes: of the emulator", "batch": "yes: as an administrator"},

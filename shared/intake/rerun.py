@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.errors import Misuse
@@ -35,6 +35,35 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
     the archive was cleared, 409 when the receipt or a script has changed, 403 where it would use secrets of
     a team for which the caller may not submit.
     """
+    job, spec = await _what_ran(ports, job_id, who)
+    if receipt:
+        _check_receipt(job, spec, receipt)
+    drop = await _drop_again(ports, job)
+    document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    envelope = _envelope(ports.seal, job, await _team(ports, job, who))
+    if document is not spec or _has_own_receivers(ports, job, envelope):
+        _check_secrets(job, who)
+    payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
+    candidate = Candidate(
+        door="rerun",
+        source=who.source,
+        key=key,
+        request=Request(envelope, document, payload, code=job.code),
+        who=who,
+        drop=drop,
+        rerun_of=job.id,
+    )
+    accepted = await accept(ports, candidate)
+    return replace(accepted, notes=(*accepted.notes, *_notes_of_team(job, accepted.job, who)))
+
+
+class _Ran(NamedTuple):
+    job: Job
+    spec: JsonObject
+
+
+async def _what_ran(ports: Ports, job_id: str, who: Caller) -> _Ran:
+    """The job and its document, from the archive if it is there. Raises Misuse: 404, 409 and 410."""
     stored = await visible(ports, job_id, who)
     if stored is None:
         raise Misuse(
@@ -50,27 +79,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
             status=409,
             remedy="correct the document and send it again",
         )
-    if receipt:
-        _check_receipt(job, spec, receipt)
-    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
-    if drop is not None:  # files that came since then are not missing from what runs again
-        drop = drop.model_copy(update={"newest": None, "late": ""})
-    document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
-    if document is not spec or any(one.sealed is not None for one in job.notify):
-        _check_secrets(job, who)
-    envelope = _envelope(ports.seal, job, await _team(ports, job, who))
-    payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
-    candidate = Candidate(
-        door="rerun",
-        source=who.source,
-        key=key,
-        request=Request(envelope, document, payload, code=job.code),
-        who=who,
-        drop=drop,
-        rerun_of=job.id,
-    )
-    accepted = await accept(ports, candidate)
-    return replace(accepted, notes=(*accepted.notes, *_notes_of_team(job, accepted.job, who)))
+    return _Ran(job, spec)
 
 
 def _notes_of_team(job: Job, again: Job, who: Caller) -> tuple[str, ...]:
@@ -115,6 +124,19 @@ def _check_secrets(job: Job, who: Caller) -> None:
         remedy="have its sender, a member of its team or an administrator run it again, "
         "or send its document with secrets of your own",
     )
+
+
+def _has_own_receivers(ports: Ports, job: Job, opened: Envelope) -> bool:
+    """Whether a sealed address is the job's own, and not the deployment's for every job."""
+    defaults = {one["url"] for one in ports.policy.default_notify}
+    pairs = zip(job.notify, opened.notify, strict=True)
+    return any(stored.sealed is not None and one.url not in defaults for stored, one in pairs)
+
+
+async def _drop_again(ports: Ports, job: Job) -> Drop | None:
+    """Its drop. Files that came since then are not missing from what runs again."""
+    drop = await _same_scripts(ports, job.drop) if job.drop and job.code is None else job.drop
+    return drop.model_copy(update={"newest": None, "late": ""}) if drop is not None else None
 
 
 async def _same_scripts(ports: Ports, drop: Drop) -> Drop:

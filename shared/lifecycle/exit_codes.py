@@ -1,6 +1,4 @@
-"""exit_codes: what the exit code of a job's command, and its last line, say about its end. Pure."""
-
-import re
+"""exit_codes: what the exit code of a job's command says about its end. Pure."""
 
 from shared.core.engine import Observation
 from shared.core.job import Reason
@@ -16,12 +14,6 @@ _MEANINGS = {
     139: "a program crashed (signal 11)",
     143: "a program was asked to end (signal 15)",
 }
-#: The line of Python about a module that is not there, and what helps.
-_NO_MODULE = re.compile(r"\bModuleNotFoundError: No module named ", re.ASCII)
-_LIST_IT = (
-    "Python found no such module: list its package in requirements.txt beside the script, send the folder "
-    "that has the module, or choose an image (--image)"
-)
 
 
 def with_meaning(end: Observation) -> Observation:
@@ -32,10 +24,3 @@ def with_meaning(end: Observation) -> Observation:
     if end.reason is not Reason.USER or is_known:
         return end
     return end._replace(message=f"{end.message or 'the job failed'}: exit code {code}, {meaning}")
-
-
-def with_remedy(message: str, last_error: str) -> str:
-    """The message about a failure, with what helps where the last line says that a module is not there."""
-    if not _NO_MODULE.search(last_error):
-        return message
-    return f"{message or 'the job failed'}; {_LIST_IT}"

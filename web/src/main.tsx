@@ -103,7 +103,7 @@ function View({ route }: { route: Route }) {
 
 function Chosen({ route }: { route: Route }) {
   const [first, id, ...steps] = route.steps;
-  if (first === "jobs" && id !== undefined) return <JobView key={id} id={id} steps={steps} />;
+  if (first === "jobs" && id !== undefined) return <JobView key={id} id={id} steps={steps} attempt={route.query["attempt"] ?? ""} />;
   if (first === "jobs") return <Jobs route={route} />;
   if (first === "clusters") return <Clusters />;
   if (first === "operate") return <Operate />;

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from shared.adapters.storage.wire.bloblist import Blob, blob_of, head_blob, list_blobs
 from shared.adapters.storage.wire.block import make_container
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
+from shared.adapters.storage.wire.marks import KEY, MARK, Marks
 from shared.adapters.storage.wire.sas import create_blob, read_blob
 from shared.adapters.storage.wire.signing_key import LONGEST, SigningKey
 from shared.core.code.snapshots import Snapshot
@@ -21,8 +22,6 @@ from shared.core.errors import Unavailable
 
 #: The number of blobs on a page of the list: the most that storage puts there.
 _PAGE = 5_000
-#: The metadata of a blob with which a job was accepted.
-_ACCEPTED = "accepted"
 
 
 class BlobSnapshots:
@@ -34,6 +33,7 @@ class BlobSnapshots:
         self._account, self._connection, self._container = account, connection, container
         self._clock, self._key = clock, SigningKey(account, connection, LONGEST, clock)
         self._is_made = False
+        self._marks = Marks(account, self._path(KEY), self.put)
 
     @property
     def longest(self) -> timedelta | None:
@@ -48,12 +48,13 @@ class BlobSnapshots:
         answer = await head_blob(self._account.lists, self._container, blob)
         if answer.headers.get("x-ms-error-code") == "ContainerNotFound":
             self._is_made = False
+            self._marks.forget()
         if answer.status == HTTPStatus.CONFLICT:  # what its uploader encrypted is only listed
             page = await list_blobs(self._account.lists, self._container, blob, 1, "", deep=True)
             stored = next((one for one in page.blobs if one.name == blob), None)
         else:
             stored = blob_of(blob, answer)
-        return None if stored is None else _snapshot(stored)
+        return None if stored is None else await self._snapshot(stored)
 
     async def upload_address(self, blob: str, until: datetime) -> str:
         """The right to create, without that to write, takes one PUT of a blob that is not there yet.
@@ -95,12 +96,12 @@ class BlobSnapshots:
         raise Unavailable(f"container {self._container} cannot be created: it is being deleted")
 
     async def touch(self, blob: str) -> bool:
-        """One PUT of metadata."""
+        """One PUT of metadata; the first one in a process reads the key of the marks."""
         answer = await self._account.lists.call(
             "PUT",
             self._path(blob),
             {"comp": "metadata"},
-            headers={f"x-ms-meta-{_ACCEPTED}": "1"},
+            headers={f"x-ms-meta-{MARK}": await self._marks.mark_of(blob)},
             expected=(HTTPStatus.NOT_FOUND,),
         )
         return answer.status != HTTPStatus.NOT_FOUND
@@ -124,7 +125,8 @@ class BlobSnapshots:
         while True:
             page = await list_blobs(self._account.lists, self._container, "", _PAGE, after, deep=True)
             for one in page.blobs:
-                yield _snapshot(one)
+                if one.name != KEY:
+                    yield await self._snapshot(one)
             if not (after := page.next):
                 return
 
@@ -144,8 +146,7 @@ class BlobSnapshots:
     def _path(self, blob: str) -> str:
         return f"/{quote(self._container)}/{quote(blob, safe='/~')}"
 
-
-def _snapshot(stored: Blob) -> Snapshot:
-    accepted = any(name.lower() == _ACCEPTED for name in stored.metadata)
-    is_readable = stored.tier.lower() != "archive" and not stored.encoding and not stored.is_keyed
-    return Snapshot(stored.name, stored.size, stored.etag, stored.modified, accepted, is_readable)
+    async def _snapshot(self, stored: Blob) -> Snapshot:
+        accepted = await self._marks.is_on(stored)
+        is_readable = stored.tier.lower() != "archive" and not stored.encoding and not stored.is_keyed
+        return Snapshot(stored.name, stored.size, stored.etag, stored.modified, accepted, is_readable)

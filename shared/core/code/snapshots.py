@@ -16,7 +16,7 @@ class Snapshot:
     size: int
     etag: str
     modified: datetime
-    #: whether a job was ever accepted with it
+    #: whether a job was ever accepted with it, by a mark that no uploader can make
     accepted: bool
     #: whether all read the same of it: its uploader may have given it an encoding, a tier or a key
     is_readable: bool = True

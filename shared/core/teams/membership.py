@@ -88,7 +88,7 @@ def share_of_uploader(who: Caller, share: Share, teams: Teams, at: str) -> Share
         return share
     folders = [one for name in who.teams if name in teams.teams for one in teams.teams[name].folders]
     own = ", ".join(one.strip("/") + "/" for one in folders)
-    belongs = f'belong to the team "{share.team}"' if share.team else "belong to no caller"
+    belongs = "belong to another team" if share.team else "belong to no caller"
     message = f"jobs of this folder {belongs}, so you could not see, follow or cancel this one"
     remedy = (
         f"use a folder below {own}"

@@ -30,7 +30,9 @@ ABILITIES: Mapping[str, Ability] = {
     "elastic": Ability("configured", "the autoscale formula of the pool (`scales`)"),
     "preemptible": Ability("configured", "spot nodes (`spot`): the same attempt runs again"),
     "apart": Ability(
-        "no", "a job is an administrator of its node, with the pool's identity: give the pool to one team"
+        "no",
+        "a job is an administrator of its node, with the pool's identity: give the pool to one team, without "
+        "the container of drops in `mounts`",
     ),
 }
 

@@ -144,8 +144,9 @@ code=$?
 exit "$code\""""
 
 
-#: By it a job could run something that ends its attempt as if its code had not come.
-_BEFORE = "BASH_ENV"
+#: What bash takes from its environment before the code of a job is there. By it a job could run something
+#: that ends its attempt as if that had not come, or run nothing and succeed.
+_BEFORE = {"BASH_ENV": "write `. FILE` into the command", "SHELLOPTS": "write `set -o NAME` into the command"}
 
 
 def taken_names(spec: JobSpec) -> Iterator[Problem]:
@@ -157,9 +158,9 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
             if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
                 yield refused("SW109", at, text, "choose another name")
-            if one["name"] == _BEFORE:
-                text = f"{_BEFORE} is what bash runs first, before the code of the job is there"
-                yield refused("SW109", at, text, "write `. FILE` into the command")
+            if remedy := _BEFORE.get(one["name"]):
+                text = f"bash obeys {one['name']} before the code of the job is there"
+                yield refused("SW109", at, text, remedy)
 
 
 def with_code(order: Order) -> Mapping[str, Any]:

@@ -29,7 +29,11 @@ ABILITIES: Mapping[str, Ability] = {
     "logs": Ability("configured", "where the app sees the pods' volume (`reads`)"),
     "elastic": Ability("configured", "an autoscaler of the cluster (`autoscales`)"),
     "preemptible": Ability("configured", "a toleration of nodes that may go (`tolerations`)"),
-    "apart": Ability("no", "their pods share a volume: give the namespace to one team"),
+    "apart": Ability(
+        "no",
+        "their pods share a volume: give the namespace to one team, without the "
+        "container of drops in `mounts`",
+    ),
 }
 
 

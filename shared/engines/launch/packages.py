@@ -11,7 +11,8 @@ import shlex
 from shared.engines.launch.programs import in_brief, joined
 
 _USED = re.compile(r"(?<![\w-])slipway_packages(?![\w-])")
-_PROGRAM = ("packages/environment", "packages/reuse", "packages/install")
+#: The files of the program.
+PROGRAM = ("packages/environment", "packages/reuse", "packages/install")
 _DEFINED = """\
 slipway_packages() (
   for name in python python3; do
@@ -27,4 +28,4 @@ def with_packages(preparation: str) -> str:
     """The text of a preparation, with the command if it uses it."""
     if not _USED.search(preparation):
         return preparation
-    return _DEFINED.format(program=shlex.quote(in_brief(joined(*_PROGRAM)))) + preparation
+    return _DEFINED.format(program=shlex.quote(in_brief(joined(*PROGRAM)))) + preparation

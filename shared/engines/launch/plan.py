@@ -108,12 +108,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "links": [list(link) for link in site.links],
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
         "mounting": steps.mounting(),
-        "system": _pairs(system(site)),
-        "inputs": _pairs(inputs(properties)),
-        "outputs": [list(output) for output in outputs(site, properties)],
-        "common": _pairs(common_variables(steps, properties)),
-        "job": _pairs(own(properties)),
-        "secrets": secrets(properties),
+        **_environment(steps, properties),
         "setup": [steps.setup(), *steps.keeping("make")],
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
@@ -123,6 +118,18 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "cleanup": steps.cleanup(),
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
+    }
+
+
+def _environment(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables of the job's processes, in the order of definition."""
+    return {
+        "system": _pairs(system(steps.site)),
+        "inputs": _pairs(inputs(properties)),
+        "outputs": [list(output) for output in outputs(steps.site, properties)],
+        "common": _pairs(common_variables(steps, properties)),
+        "job": _pairs(own(properties)),
+        "secrets": secrets(properties),
     }
 
 

@@ -134,8 +134,9 @@ class Steps:
 
     def script(self, block: Mapping[str, Any], arguments: str = "commandLineArgs") -> str:
         """Shell text that runs the block's Python script."""
-        interpreter = block.get("pythonInterpreterPath") or "python"
-        return self.command((interpreter, block["pythonScriptFilePath"]), block.get(arguments))
+        interpreter, script = block.get("pythonInterpreterPath") or "python", block["pythonScriptFilePath"]
+        path = f"./{script}" if script.startswith("-") else script  # it would be an option
+        return self.command((interpreter, path), block.get(arguments))
 
     def command(self, words: tuple[str, ...], arguments: str | None) -> str:
         """Shell text of a command. Its arguments are shell text already, by the job's author."""

@@ -30,7 +30,9 @@ ABILITIES: Mapping[str, Ability] = {
     "logs": Ability("configured", "where the app sees the nodes' file system (`reads`)"),
     "elastic": Ability("configured", "Slurm's own cloud nodes"),
     "preemptible": Ability("configured", "requeued as the same attempt (`preemptible`)"),
-    "apart": Ability("no", "all run as one user: give the cluster to one team"),
+    "apart": Ability(
+        "no", "all run as one user: give the cluster to one team, without the container of drops in `mounts`"
+    ),
 }
 
 

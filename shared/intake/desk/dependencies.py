@@ -79,10 +79,14 @@ async def with_dependencies(ports: Ports, candidate: Candidate) -> Request:
 async def _who(ports: Ports, candidate: Candidate) -> Caller:
     """Whose rights count. A drop, where there are teams, sees the jobs of its folder's team.
 
-    A caller who asks about a folder learns nothing of jobs that they may not see themselves.
+    So does a message of the queue that has a team: who reads its record is in that team. A caller who asks
+    about a folder learns nothing of jobs that they may not see themselves.
     """
     who, team = candidate.who, candidate.request.share.team
-    if candidate.folder is None or candidate.rerun_of or not (await current_teams(ports)).teams:
+    is_message = candidate.door == "queue" and bool(team)
+    if not (candidate.folder is not None or is_message) or candidate.rerun_of:
+        return who
+    if not (await current_teams(ports)).teams:
         return who
     own = {team: False} if who.sees_all or team in who.teams else {}
     return Caller(candidate.source, roles=frozenset(), teams=own)

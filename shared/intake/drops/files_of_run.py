@@ -81,11 +81,11 @@ def refusal_of(place: str, files: Mapping[str, Blob], *, cut: bool) -> Problem |
 def _lacking(plan: Plan, needs: Collection[str], own: FilesOfRun) -> Problem | None:
     """The problem of a file that is left out for its name, and without which the job is not to begin."""
     names = [blob.name.removeprefix(plan.folder) for blob in own.files.values()]
-    wanted = {script.name.removeprefix(plan.folder) for script in plan.scripts}
+    needed = {script.name.removeprefix(plan.folder) for script in plan.scripts}
     for need in needs:
         if not any(is_met_by(need, name) for name in names):
-            wanted |= {name for name in own.beside if is_met_by(need, name)}
-    if not (without := sorted(wanted.intersection(own.beside))):
+            needed |= {name for name in own.beside if is_met_by(need, name)}
+    if not (without := sorted(needed.intersection(own.beside))):
         return None
     name = quote(without[0], 200)
     text = f"the job needs the file {name}, and a folder has the same name: no node has both"

@@ -75,6 +75,8 @@ _BEFORE: dict[str, tuple[str, ...]] = {
     "bw unlock": (_command("bw unlock"),),
     "bw login": (_command("bw login") + rf"[^\s;&|-][^\s;&|]{{0,256}}{_GAP}",),
     "smbclient": (_command("smbclient") + rf"(?://|\\\\)[^\s;&|]{{1,256}}{_GAP}(?!-)",),
+    "clearml-init": (_command("clearml-init", "--key"),),
+    "auth:token": (_command("heroku auth:token"),),
     "encrypt_string": (_command("ansible-vault encrypt_string"),),
     "mysqlsh": (
         rf"(?<![\w.-])mysqlsh{_GAP}(?:{_ONE_WORD}){{0,3}}?[^\s:@;&|]{{1,128}}:(?=[^\s:@]{{1,512}}@)",
@@ -122,7 +124,7 @@ _BEFORE: dict[str, tuple[str, ...]] = {
     "--from-literal": (rf"--from-literal(?:=|{_GAP})[\"']?[\w.-]{{1,128}}=",),
     "login(": (
         rf"(?<!\w)login\([ \t]{{0,8}}{_KEYWORD}{_QUOTE}",
-        rf"(?<!\w)login\([ \t]{{0,8}}{_KEYWORD}{_TEXT}[ \t]{{0,8}},[ \t]{{0,8}}{_QUOTE}",
+        rf"(?<!\w)login\([ \t]{{0,8}}{_KEYWORD}(?:None|{_TEXT})[ \t]{{0,8}},[ \t]{{0,8}}{_KEYWORD}{_QUOTE}",
     ),
     "uth": (
         rf"(?:(?<!\w)auth[ \t]{{0,3}}=[ \t]{{0,3}}|[A-Za-z]Auth)"

@@ -103,11 +103,15 @@ _AUTH_HEADER = re.compile(r"(?<![\w-])X-(?:[A-Z]{1,32}-){0,3}$", re.ASCII | re.I
 _ORDINARY = frozenset(
     {
         *("pad", "eos", "bos", "unk", "mask", "sep", "cls", "end", "start", "stop", "special", "next"),
-        *("first", "last", "image", "max", "min", "num"),
+        *("first", "last", "image", "max", "min", "num", "unexpected", "expected", "at", "near"),
     }
 )
+#: Words before a name by which a message names it, and not its value.
+_NAMING = frozenset({"unknown", "undefined", "duplicate", "missing", "such", "unexpected"})
 #: Words before a name and its value as separate words.
-_SETTERS, _NETRC = (["set"], ["setenv"]), ["login"]
+_SETTERS, _NETRC = (["set"], ["setenv"], ["setx"]), ["login"]
+#: The option of fish's `set` that exports a variable.
+_EXPORT = re.compile(r"-[a-zA-Z]{0,4}x|--export", re.ASCII)
 #: The same, of commands that set several, or have words between: `dvc remote modify r password x`.
 _TOOLS = frozenset(
     {"aws", "conda", "dvc", "git", "kubectl", "mc", "npm", "pip", "pnpm", "poetry", "rclone", "yarn"}
@@ -169,8 +173,11 @@ def _counts(text: str, word: str, match: re.Match[str]) -> bool:
     if word == "auth":
         value = value_at(text, match.end()) if _is_auth(before, match) else None
         return value is not None and not _METHOD.match(text, value[0])
-    if word == "token" and name.replace("-", "_").rpartition("_")[2].rpartition(" ")[2] in _ORDINARY:
+    last = name.rstrip().replace("-", "_").rpartition("_")[2].rpartition(" ")[2]
+    if word == "token" and last in _ORDINARY:
         return False
+    if last in _NAMING and before.endswith(" ") and match[0].endswith(": "):
+        return False  # `unknown secret: wandb` says which one is meant
     if match.groupdict().get("pair"):
         return match[0][: len(word)].isupper()  # a variable's name; other pairs of texts may be anything
     return match["equals"] is not None or _is_argument(before)
@@ -192,6 +199,8 @@ def _is_argument(before: str) -> bool:
     begins = max(before.rfind(mark) for mark in " \t\n\"'=") + 1
     words = [word.strip("\"'") for word in before[:begins].split()]
     if before[begins:].startswith("-") or words[-1:] in _SETTERS or words[-2:-1] == _NETRC:
+        return True
+    if words[-2:-1] == ["set"] and _EXPORT.fullmatch(words[-1]):
         return True
     words = before[max(before.rfind(mark) for mark in _ENDS) + 1 : begins].split()
     return not _TOOLS.isdisjoint(words) and not _SETS.isdisjoint(words)

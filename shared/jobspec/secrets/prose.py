@@ -12,13 +12,15 @@ _WORD = (
     "which|how|and|or|but|nor|than|then|so|as|at|by|for|from|in|into|of|on|off|to|with|without|"
     "before|after|because|until|again|expired|invalid|missing|required|refused|rejected|denied|"
     "unknown|unauthorized|wrong|empty|given|needed|only|use|see|give|set|all|any|each|every|name|"
-    "value|ask|check|contact|please|your|our|their"
+    "value|ask|check|contact|please|your|our|their|incorrect|correct|unexpected|failed|failure|ok|okay|"
+    "accepted|verified|changed|unchanged|reset|disabled|enabled|ignored|hidden|redacted|unused"
     ")"
 )
 _ENDS = r"(?=[,.;:!?)`]{0,2}(?:[ ]|$))"
 #: One of them, or a few plain words and then one of them; or what stands for a value in a message.
 _SENTENCE = re.compile(
-    rf"(?:(?:[a-z][a-z'\u2019-]{{0,24}},?[ ]){{0,4}}{_WORD}|%s|bearer|basic|[a-z_]{{0,8}}\u2026){_ENDS}",
+    rf"(?:(?:[a-z][a-z'\u2019-]{{0,24}}(?:://[^\s\"']{{1,64}})?,?[ ]){{0,4}}{_WORD}"
+    rf"|%s|bearer|basic|[a-z_]{{0,8}}\u2026){_ENDS}",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -12,6 +12,7 @@ from shared.settings import Settings
 from slipway.client.drops.folder_drops import DropsToBe
 from slipway.client.drops.outlook import Outlook, outlook
 from slipway.client.files.names import undecodable
+from slipway.client.files.own_file import own_file
 from slipway.client.files.save import MARK
 from slipway.client.request.diagnose import diagnosed, scripts_named
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
@@ -34,15 +35,15 @@ def check(folder: Path, target: str) -> None:
 
     The same applies if the job would run the files of another upload, not those that go to `target`.
     """
-    for file in (folder / "slipway.json", folder / "job.json"):
-        problems = diagnosed(Source(file.read_bytes()), file) if file.is_file() else ()
+    for file in filter(None, (own_file(folder, ENVELOPE_FILE), own_file(folder, JOB_FILE))):
+        problems = diagnosed(Source(file.read_bytes()), file)
         if has_errors(problems):
             shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
-    if not file.is_file():
+    if (job := own_file(folder, JOB_FILE)) is None:
         return  # scripts for a template
     own = f"{folder.resolve().name}/"
-    for name in () if f"{target}/" == own else scripts_named(file, target):
+    for name in () if f"{target}/" == own else scripts_named(job, target):
         if name.startswith(own) and (folder / (path := name.removeprefix(own))).is_file():
             raise Failure(
                 f"nothing was uploaded: {path} would go to {target}/, and the job.json runs {name}, of "
@@ -92,7 +93,7 @@ def to_upload(folder: Path) -> Sequence[Path]:
     check_folder(folder)
     ignore, rules = IgnoreFile.of_folder(folder), Rules(folder)
     for name in LAST:
-        if (folder / name).is_file() and ignore.fits(name):
+        if own_file(folder, name) and ignore.fits(name):
             raise Failure(
                 f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
             )

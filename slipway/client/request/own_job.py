@@ -78,7 +78,7 @@ def _filled(node: Any, script: str, folder: str, member: str) -> Any:
             raise Failure(f"{printable(script)} cannot be a part of {member}: it {flaw}; rename the script")
         begin, _, rest = node.partition(_SCRIPT)
         node = f"{begin}{_FOLDER}/{script}{rest.partition('>')[2]}"
-    if member == PATH_FIELD and folder == ".":
+    if member == PATH_FIELD and folder == "." and not node.startswith(f"{_FOLDER}/-"):  # an option
         node = node.replace(f"{_FOLDER}/", "")
     return node.replace(_FOLDER, folder)
 

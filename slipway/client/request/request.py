@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shared.jobspec import Source, has_errors, redact, report
+from shared.jobspec import Source, has_errors, read_envelope, redact, report
+from slipway.client.files.own_file import kind_of, own_file
 from slipway.client.request.compose import Choices, compose
 from slipway.client.request.diagnose import diagnosed
 from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE, OwnJob, filled
 from slipway.client.request.packages import packages_file
 from slipway.client.snapshot.choose import choose
 from slipway.client.snapshot.mounted import refuse_other_code
+from slipway.client.snapshot.rules import refuse_results
 from slipway.client.snapshot.walk import Tree, one_file, walk
 from slipway.failure import Failure
 from slipway.terminal.screen import say
@@ -62,11 +64,13 @@ def request_of(path: Path, options: Options, prefix: str) -> Request:
     """The message and the code of a script or a folder; `prefix` is where output goes. Raises Failure."""
     check_path(path)
     is_folder = path.is_dir()
+    if is_folder:
+        refuse_results(path)
     name = options.name or plain_name((path if is_folder else path.with_suffix("")).resolve().name)
-    if is_folder and (path / JOB_FILE).is_file():
+    if is_folder and own_file(path, JOB_FILE):
         return _own(path, options, name)
     tree = walk(path) if is_folder else one_file(path)
-    if is_folder and (path / ENVELOPE_FILE).is_file():
+    if is_folder and own_file(path, ENVELOPE_FILE):
         say(f"{ENVELOPE_FILE} is not used: it belongs to a {JOB_FILE}, and there is none")
     if is_folder:
         script, reason = choose(tree, options.script)
@@ -82,13 +86,16 @@ def request_of(path: Path, options: Options, prefix: str) -> Request:
     folder = path if is_folder else path.parent
     _keep(folder, document, options)
     message = {**_members(options, {}), "spec": filled(document)}
+    _warn_of_sweep(message)
     return Request(message, tree, name)
 
 
 def check_path(path: Path) -> None:
-    """Raise Failure if there is nothing to run."""
+    """Raise Failure if there is nothing to run, before anything is opened: a pipe would wait for ever."""
     if not path.exists():
         raise Failure(f"there is no {path}; name a script, or a folder with one")
+    if not (path.is_file() or path.is_dir()):
+        raise Failure(f"{path} is {kind_of(path)}; name a script, or a folder with one")
 
 
 def plain_name(name: str) -> str:
@@ -112,13 +119,14 @@ def _own(folder: Path, options: Options, name: str) -> Request:
             "message with submit_sweep(), and the folder as its code"
         )
     refuse_other_code(message, tree)
+    _warn_of_sweep(message)
     return Request(message, tree, name, job.place, str(folder / JOB_FILE))
 
 
 def _check(folder: Path) -> None:
     """Raise Failure, with every problem, for documents that cannot run: then nothing is sent."""
-    for file in (folder / ENVELOPE_FILE, folder / JOB_FILE):
-        problems = diagnosed(Source(file.read_bytes()), file, code_at="work") if file.is_file() else ()
+    for file in filter(None, (own_file(folder, ENVELOPE_FILE), own_file(folder, JOB_FILE))):
+        problems = diagnosed(Source(file.read_bytes()), file, code_at="work")
         if has_errors(problems):
             shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
             raise Failure(f"nothing was sent, because the job cannot run\n{shown}")
@@ -133,6 +141,15 @@ def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
     elif options.parallel:
         raise Failure("--parallel belongs to --sweep NAME=VALUE,VALUE")
     return members
+
+
+def _warn_of_sweep(message: Mapping[str, Any]) -> None:
+    """Say what of a sweep may be a mistake: its jobs run, and no record of theirs has it."""
+    if message.get("sweep") is None:
+        return
+    for one in read_envelope({**message}).problems:
+        if one.severity != "error":
+            say(f"{one.severity} {one.code}: {one.message}; {one.remedy}")
 
 
 def _warn(script: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -25,6 +26,8 @@ class Difference:
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=dict)
+    #: files that describe a job: the one that was submitted is not a part of its code
+    documents: list[str] = field(default_factory=list)
 
     @property
     def is_none(self) -> bool:
@@ -54,8 +57,20 @@ def difference(
                 result.removed.append(entry.name)
     except Unreadable as error:
         raise Failure(f"the code cannot be read: {error}") from None
-    result.added = sorted([*files, *others])
+    result.documents = [] if from_storage else sorted(name for name in files if _describes_a_job(files[name]))
+    result.added = sorted({*files, *others} - {*result.documents})
     return result
+
+
+def _describes_a_job(file: File) -> bool:
+    """Whether it is a job.json of any name, or an envelope with one."""
+    if not file.name.endswith(".json") or file.size > _TEXT:
+        return False
+    try:
+        document = json.loads(file.path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and not document.keys().isdisjoint(("properties", "spec"))
 
 
 def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference, *, any_mode: bool) -> None:

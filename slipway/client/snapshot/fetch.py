@@ -14,6 +14,7 @@ from slipway.client.calls.patience import patiently
 from slipway.client.calls.refusal import Unanswered
 from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
+from slipway.client.snapshot.closed import ADVICE
 from slipway.failure import Failure
 
 _CHUNK = 1 << 18
@@ -41,7 +42,10 @@ async def _fetch(address: str, sha256: str, size: int, file: BinaryIO) -> None:
         ):
             if answer.status != 200:
                 kind = Unanswered if answer.status >= 500 else Failure
-                raise kind(f"storage answered {answer.status} to the request for the code; try again")
+                reason = answer.headers.get("x-ms-error-code", "")
+                advice = ADVICE.get(reason, ADVICE[""]) if answer.status == 403 else "try again"
+                what = f"{answer.status} {reason}".rstrip()
+                raise kind(f"storage answered {what} to the request for the code; {advice}")
             async for part in answer.content.iter_chunked(_CHUNK):
                 if file.tell() + len(part) > size:
                     break

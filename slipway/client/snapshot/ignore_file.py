@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from slipway.client.files.own_file import own_file
 from slipway.failure import Failure
 
 NAME = ".slipwayignore"
@@ -39,9 +40,9 @@ class IgnoreFile:
     @classmethod
     def of_folder(cls, folder: Path) -> Self:
         """The folder's rules, if it has any. Raises Failure if they cannot be read."""
-        file = folder / NAME
+        file = own_file(folder, NAME)
         try:
-            lines = file.read_text(encoding="utf-8-sig").splitlines() if file.is_file() else []
+            lines = file.read_text(encoding="utf-8-sig").splitlines() if file is not None else []
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"{file} cannot be read: {error}") from None
         rules = list[_Rule]()

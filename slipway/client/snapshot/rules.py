@@ -15,6 +15,7 @@ from typing import Literal
 from slipway.client.files.save import MARK
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
+from slipway.failure import Failure
 
 #: What tools keep beside code.
 _TOOLS = (
@@ -109,6 +110,15 @@ class Rules:
 
     def _is_secret(self, path: str, *, folder: bool) -> bool:
         return any(self._secrets.decision(one, folder=folder) for one in {path, _COPY.sub("", path)})
+
+
+def refuse_results(folder: Path) -> None:
+    """Raise Failure for a folder into which the output of a job was downloaded: it would be sent as code."""
+    if (folder / MARK).is_file():
+        raise Failure(
+            f"{folder} has results of a job ({MARK}), which would be sent as code; move them into a folder "
+            f"of their own, and delete {MARK} here"
+        )
 
 
 def _levels(path: str) -> Iterator[tuple[str, bool]]:

@@ -18,6 +18,7 @@ from slipway.client.calls.refusal import Unanswered
 from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
 from slipway.client.service import Service
+from slipway.client.snapshot.closed import ADVICE, NOT_VALID
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.pack import Archive
 from slipway.failure import Failure
@@ -78,8 +79,10 @@ async def send(
 def _ways_out(reason: str) -> str:
     if not reason.startswith(_CLOSED):
         return ""
+    if reason.endswith(NOT_VALID):
+        return f"; {ADVICE[NOT_VALID]}"
     return (
-        "; if its network rules keep this machine out, let them admit its address; or send at most "
+        f"; {ADVICE['']}; or send at most "
         f"{THROUGH_APP // MIB} MiB, packed, which go through the app: name data in {IGNORE_FILE}, and put it "
         "where jobs mount it (slipway data put)"
     )

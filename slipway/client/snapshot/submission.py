@@ -16,6 +16,7 @@ from slipway.client.calls.refusal import Absent
 from slipway.client.service import Service
 from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.pack import Archive, archive_of
+from slipway.client.snapshot.rules import refuse_results
 from slipway.client.snapshot.send import send
 from slipway.client.snapshot.walk import Tree, walk
 from slipway.client.snapshot.words import say_words
@@ -107,6 +108,7 @@ async def submit_folder(
 def _members(folder: Path, document: Path | None) -> Tree:
     if not folder.is_dir():
         raise Failure(f"{folder} is not a folder; name the one that is the code of the job")
+    refuse_results(folder)
     tree = walk(folder)
     if document is not None:
         own = document.resolve()

@@ -70,11 +70,12 @@ _HELP = """Send a script or a folder, follow its job, and download its output.
 
 The job runs in a copy of the folder as it is now: what you change later is for the next job.
 
-Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
-each node. With one, the options change it for this job. Tools' folders (.git, environments, caches) and
-files such as .env stay here, which is said; a .slipwayignore names more. With --sweep, it prints the
-sweep and does not follow it. The exit code is that of the job, and 125 where no answer says how it
-ended. After Ctrl-C the job goes on, or is cancelled if you say so.
+Without a job.json, one is made for the script and shown; each node installs what the folder's
+requirements.txt, uv.lock, pyproject.toml or environment.yml lists. With one, the options change it for this
+job. Tools' folders (.git, environments, caches) and files such as .env stay here, which is said; a
+.slipwayignore names more. With --sweep, it prints the sweep and does not follow it. The exit code is that
+of the job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you
+say so.
 
 With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
 rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.

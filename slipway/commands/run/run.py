@@ -40,6 +40,8 @@ def run(
     check_path(path)
     if dry and options.keep:
         raise Failure("--save writes files, and --dry-run does not; leave out one of them")
+    if to is not None and path.is_dir() and to.resolve() == path.resolve():
+        raise Failure(f"--to {to}: results in {path} would be sent with its next job; name a folder in it")
     report, submissions = Report(as_json), list[Submission]()
     if not detach and not dry:
         check_directory(to)

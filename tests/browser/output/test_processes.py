@@ -46,7 +46,7 @@ async def test_only_files_that_are_there_are_asked_for(reader: Reader) -> None:
     addresses = await open_log(reader, ["stderr-0.txt", "stdout-1.txt", "stdout-0.txt"], "succeeded")
 
     await expect(reader.page.get_by_role("log")).to_contain_text("I am stdout-0.txt")
-    assert [url for url in addresses if "stdout-0.txt" not in url] == []
+    assert [url for url in addresses if "-0.txt" not in url] == []
 
 
 async def test_a_process_that_writes_later_than_others_is_found_while_the_job_runs(reader: Reader) -> None:
@@ -63,6 +63,66 @@ async def test_a_process_that_writes_later_than_others_is_found_while_the_job_ru
         await page.clock.run_for(10_000)
         await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
     await expect(page.get_by_label("Process").locator("option")).to_have_text(names)
+
+
+async def test_both_streams_of_a_process_are_shown_and_each_alone(reader: Reader) -> None:
+    page = reader.page
+    names = ["stdout-0.txt", "stderr-0.txt", "stdout-1.txt", "stderr-1.txt", "execution.log"]
+    await open_log(reader, names, "succeeded")
+    log, options = page.get_by_role("log"), page.get_by_label("Process").locator("option")
+    ordered = ["stdout-0.txt", "stdout-1.txt", "stderr-0.txt", "stderr-1.txt", "execution.log"]
+    await expect(options).to_have_text(["0: both streams", "1: both streams", *ordered])
+
+    await expect(log).to_contain_text("I am stdout-0.txt\nI am stderr-0.txt")
+    await expect(log.locator("pre.stderr")).to_have_text("I am stderr-0.txt")
+    await expect(page.get_by_role("button", name="Download stderr-0.txt")).to_be_visible()
+    await page.get_by_label("Lines with").fill("am")
+    await expect(page.locator(".part").get_by_role("status")).to_have_text("2 lines of the log")
+
+    await page.get_by_label("Process").select_option("stderr-1.txt")
+    await expect(log).to_have_text("I am stderr-1.txt")
+    await expect(log.locator("pre.stderr")).to_have_count(0)
+
+
+async def test_each_attempt_has_its_log_and_its_files(reader: Reader) -> None:
+    page, queries = reader.page, list[str]()
+    history = [
+        {"sequence": 1, "state": "running", "at": "2026-01-01T12:00:00Z", "attempt": 1},
+        {"sequence": 2, "state": "accepted", "at": "2026-01-01T12:01:00Z", "attempt": 2, "note": "failed"},
+        {"sequence": 3, "state": "running", "at": "2026-01-01T12:02:00Z", "attempt": 2},
+    ]
+    job = {**listed(1, state="running"), "attempt": 2, "history": history}
+    job.pop("endedAt")
+
+    async def files(route: Route) -> None:
+        queries.append(route.request.url)
+        await route.fulfill(json={"files": [{"name": "stderr.txt", "bytes": 9, "modified": None}]})
+
+    async def log(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        (attempt,) = query.get("attempt", ["2"])
+        body = f"attempt {attempt}\n" if query["offset"] == ["0"] else ""
+        headers = {"Slipway-Next-Offset": "10", "Slipway-More": str(attempt == "2").lower()}
+        await route.fulfill(body=body, content_type="text/plain", headers=headers)
+
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await page.route("**/api/jobs/job-000001/files?*", files)
+    await page.route("**/api/jobs/job-000001/files", files)
+    await page.route("**/api/jobs/job-000001/log?*", log)
+    await page.route("**/api/jobs/job-000001/outputs*", lambda route: route.fulfill(json={"outputs": []}))
+    await reader.open("jobs/job-000001")
+
+    await page.get_by_role("link", name="Log of attempt 1").click()
+    await expect(page.get_by_role("log")).to_have_text("attempt 1")
+    await page.get_by_role("link", name="Attempt 2").click()
+    await expect(page.get_by_role("log")).to_have_text("attempt 2")
+    await reader.open("jobs/job-000001/files")
+    queries.clear()
+    await page.get_by_role("link", name="Attempt 1").click()
+    await expect(page.get_by_role("link", name="Attempt 1")).to_have_attribute("aria-current", "page")
+    await expect(page.get_by_role("button", name="stderr.txt", exact=True)).to_be_visible()
+    assert parse_qs(urlsplit(queries[-1]).query)["attempt"] == ["1"]
+    assert await reader.violations() == []
 
 
 async def test_the_longest_name_of_a_process_fits_a_telephone(reader: Reader) -> None:

@@ -52,6 +52,11 @@ class Stored:
     clock: Clock
     http: aiohttp.ClientSession
 
+    def another(self) -> BlobSnapshots:
+        """The archives, as another process has them."""
+        snapshots = self.snapshots
+        return BlobSnapshots(snapshots._account, snapshots._connection, snapshots._container, self.clock)
+
     def folder(self, path: str = TOP) -> BlobFolder:
         return BlobFolder(self.container.container_name, path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncIterator
@@ -116,6 +117,46 @@ async def test_what_not_all_read_alike_is_not_readable(stored: Stored, extra: di
     (one,) = await listed(stored.snapshots)
     assert (await stored.snapshots.find(BLOB), one.is_readable) == (one, False)
     assert await stored.snapshots.delete(BLOB, one.etag)
+
+
+async def upload(stored: Stored, blob: str = BLOB, **metadata: str) -> None:
+    """As a client uploads: what it says of the archive stands in headers."""
+    address = await stored.snapshots.upload_address(blob, _now() + timedelta(minutes=5))
+    headers = ONCE | {f"x-ms-meta-{name}": value for name, value in metadata.items()}
+    async with stored.http.put(address, data=DATA, headers=headers) as answer:
+        assert answer.status == 201
+
+
+async def test_only_the_app_says_that_a_job_was_accepted_with_an_archive(stored: Stored) -> None:
+    other, accepted = f"vision/{'0' * 64}", f"vision/{'1' * 64}"
+    await upload(stored, accepted)
+    assert await stored.snapshots.touch(accepted)
+    (first,) = await listed(stored.snapshots)
+    while (again := await stored.snapshots.find(accepted)) is None or again.modified <= first.modified:
+        await asyncio.sleep(0.2)  # the times of storage are whole seconds
+        await stored.snapshots.touch(accepted)
+    marked = stored.snapshots._account.blobs.get_blob_client(stored.snapshots._container, accepted)
+    mark = (await marked.get_blob_properties()).metadata["accepted"]
+    await upload(stored, BLOB, accepted="1")
+    await upload(stored, other, accepted=mark)
+
+    for process in (stored.snapshots, stored.another()):
+        shown = {one.blob: one.accepted for one in await listed(process)}
+        assert shown == {other: False, accepted: True, BLOB: False}
+    assert await stored.snapshots.touch(other)
+    now = await stored.another().find(other)
+    assert now is not None
+    assert now.accepted
+
+
+async def test_archives_stay_marked_where_the_key_of_the_marks_was_lost(stored: Stored) -> None:
+    await upload(stored)
+    assert await stored.snapshots.touch(BLOB)
+    await stored.snapshots._account.blobs.get_blob_client(stored.snapshots._container, ".marks").delete_blob()
+
+    (one,) = await listed(stored.another())
+
+    assert one.accepted
 
 
 async def test_a_container_that_was_deleted_is_made_again_for_the_next_upload(stored: Stored) -> None:

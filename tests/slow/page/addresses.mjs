@@ -37,7 +37,7 @@ let text = "";
 for await (const piece of process.stdin) text += piece;
 const answers = [];
 for (const path of JSON.parse(text)) {
-  await readStart("j_1", "MODEL", path, 1, new AbortController().signal);
+  await readStart({ id: "j_1", directory: "MODEL", path }, 1, 1, new AbortController().signal);
   const view = link(["jobs", "j_1", "files", "MODEL", ...path.split("/")]);
   // A browser takes the address of a link apart before the page sees what is behind its "#".
   const followed = new URL(view, document.baseURI).hash;

@@ -1,4 +1,4 @@
-"""What Slipway says and does of a folder is the same whatever lies in a folder of another team.
+"""What Slipway says and does of a folder does not depend on what lies in a folder of another team.
 
 Each kind of folder against each kind of file there: near names, missing scripts, documents, the archive tier.
 """

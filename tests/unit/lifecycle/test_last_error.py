@@ -36,11 +36,11 @@ def looks(world: World) -> tuple[int, int]:
     return world.engine.times("files"), world.engine.times("read")
 
 
-async def ended(world: World, state: JobState = JobState.FAILED, output: bytes = STDERR, **how: Any) -> Job:
+async def ended(world: World, state: JobState = JobState.FAILED, **how: Any) -> Job:
     """The record of a job with a secret value and a receiver, after its end."""
     secret = [{"name": "TOKEN", "value": "s3cret"}]
     await world.message({"spec": job_json(secrets=secret), "notify": [HOOK]})
-    world.engine.output = {"stderr.txt": output}
+    world.engine.output = {"stderr.txt": STDERR}
     world.engine.set_state(world.engine.started[0], state, **{"reason": Reason.USER, "exit_code": 1, **how})
     await world.make_pass()
     return world.ledger.jobs[0]
@@ -56,16 +56,6 @@ async def test_record_list_and_event_have_the_line_without_secrets(world: World)
     assert json.loads(body)["data"]["lastError"] == LAST_ERROR
     page = await world.ledger.find(Query(), limit=1, after=None)
     assert page.jobs[0].last_error == LAST_ERROR
-
-
-async def test_of_a_module_that_is_not_there_the_message_names_the_remedy(world: World) -> None:
-    text = b"Traceback (most recent call last):\nModuleNotFoundError: No module named 'torch'\n"
-    job = await ended(world, output=text, message="Job failed with non-zero exit code")
-
-    assert job.last_error == "ModuleNotFoundError: No module named 'torch'"
-    assert job.message.startswith("Job failed with non-zero exit code")
-    assert "list its package in requirements.txt beside the script" in job.message
-    assert "requirements.txt" not in (await ended(World())).message
 
 
 async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(

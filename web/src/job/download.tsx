@@ -2,22 +2,22 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { PATIENCE } from "../api";
 import { size } from "../format";
 import { Outcome, useDeed } from "../parts/deed";
-import { saveFile } from "./save";
+import { saveFile, type WrittenFile } from "./save";
 
 interface Props {
-  id: string;
-  directory: string;
-  path: string;
+  file: WrittenFile;
   /** Its bytes, as the list of files says. */
   size?: number | undefined;
   /** Whether the job may write more at its end. */
   grows?: boolean;
   /** The text that a screen reader reads after "Download". */
   name?: string;
+  /** The text that everyone reads after it. */
+  shown?: string;
 }
 
 /** Saves a file without a time limit; shows the progress, and why it failed. */
-export function Download({ id, directory, path, size: listed, grows = false, name }: Props) {
+export function Download({ file, size: listed, grows = false, name, shown }: Props) {
   const [progress, setProgress] = useState("");
   const deed = useDeed(PATIENCE.GET);
   const isHere = useRef(true);
@@ -26,12 +26,12 @@ export function Download({ id, directory, path, size: listed, grows = false, nam
     deed.click(async () => {
       setProgress("");
       const onPart = (read: number, all?: number) => isHere.current && setProgress(all === undefined ? size(read) : `${size(read)} of ${size(all)}`);
-      await saveFile(id, directory, path, { grows, onPart, size: listed });
+      await saveFile(file, { grows, onPart, size: listed });
     });
   return (
     <>
       <button type="button" aria-disabled={deed.isBusy} onClick={() => void save()}>
-        Download{name && <span class="hidden"> {name}</span>}
+        Download{shown ? ` ${shown}` : name && <span class="hidden"> {name}</span>}
       </button>
       <Outcome deed={deed} progress={progress} />
     </>

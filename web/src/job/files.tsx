@@ -1,31 +1,35 @@
-import type { OutputDirectories, OutputEntries, OutputEntry } from "../answers";
+import { ENDS, type JobDetail, type OutputDirectories, type OutputEntries, type OutputEntry } from "../answers";
 import { useEffect, useState } from "preact/hooks";
 import { json } from "../api";
 import { size, visibleName } from "../format";
 import { Refusal, Time } from "../parts/parts";
 import { Reading, useReading } from "../parts/reading";
 import { link } from "../route";
+import { Attempts } from "./attempts";
 import { Download } from "./download";
 import { Preview } from "./preview";
 
 /** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
-export function Files({ id, at, ended }: { id: string; at: string[]; ended: boolean }) {
-  const job = `jobs/${encodeURIComponent(id)}`;
+export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; attempt: string }) {
+  const { id } = job;
+  const ended = ENDS.has(job.state);
+  const calls = `jobs/${encodeURIComponent(id)}`;
   // What the job wrote as it is now, and again as it is when the job has ended.
-  const outputs = useReading(`${job}/outputs`, (signal) => json<OutputDirectories>(`${job}/outputs`, { shape: { outputs: [{ id: "text" }] }, signal }), ended);
+  const outputs = useReading(`${calls}/outputs ${attempt}`, (signal) => json<OutputDirectories>(`${calls}/outputs`, { query: { attempt }, shape: { outputs: [{ id: "text" }] }, signal }), ended);
   const [directory = "stdouterr", ...folders] = at;
   const path = folders.join("/");
   const [after, goOn] = useState("");
-  const query = { directory, path: path || ".", after };
-  const listed = useReading(JSON.stringify([job, query]), (signal) => json<OutputEntries>(`${job}/files`, { query, shape: { files: [{ name: "text" }] }, signal }), ended);
+  const query = { directory, path: path || ".", after, attempt };
+  const listed = useReading(JSON.stringify([calls, query]), (signal) => json<OutputEntries>(`${calls}/files`, { query, shape: { files: [{ name: "text" }] }, signal }), ended);
   const [opened, open] = useState("");
-  useEffect(() => open(""), [directory, path, after]);
-  useEffect(() => goOn(""), [directory, path]);
-  const address = (...steps: string[]) => link(["jobs", id, "files", ...steps]);
-  const pathOf = (name: string) => [...folders, name].join("/");
+  useEffect(() => open(""), [directory, path, after, attempt]);
+  useEffect(() => goOn(""), [directory, path, attempt]);
+  const address = (...steps: string[]) => link(["jobs", id, "files", ...steps], { attempt });
+  const fileOf = (name: string) => ({ id, directory, path: [...folders, name].join("/"), attempt });
   return (
     <section aria-labelledby="files">
       <h2 id="files">Files</h2>
+      <Attempts job={job} attempt={attempt} tab="files" />
       <nav class="tabs" aria-label="Output directories">
         {outputs.value?.outputs.map((one) => (
           <a key={one.id} href={address(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>
@@ -56,10 +60,10 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
             <span class="quiet">{file.modified && <Time at={file.modified} />}</span>
             {file.bytes !== null && (
               <span class="actions">
-                <Download id={id} directory={directory} path={pathOf(file.name)} size={file.bytes} name={visibleName(file.name)} />
+                <Download file={fileOf(file.name)} size={file.bytes} name={visibleName(file.name)} />
               </span>
             )}
-            {opened === file.name && <Preview id={id} directory={directory} path={pathOf(file.name)} size={file.bytes ?? 1} />}
+            {opened === file.name && <Preview file={fileOf(file.name)} size={file.bytes ?? 1} />}
           </li>
         ))}
       </ul>

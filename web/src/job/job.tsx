@@ -26,7 +26,7 @@ const TABS: Record<string, string> = {
   deliveries: "Deliveries",
 };
 
-export function JobView({ id, steps }: { id: string; steps: string[] }) {
+export function JobView({ id, steps, attempt }: { id: string; steps: string[]; attempt: string }) {
   const [tab = "overview", ...at] = steps;
   const feed = useMemo(() => new Feed<JobDetail>(`jobs/${encodeURIComponent(id)}`, {}, JOB), [id]);
   const options = { latest: 2 * LATEST, isFinal: (job: JobDetail) => ENDS.has(job.state) };
@@ -53,15 +53,16 @@ export function JobView({ id, steps }: { id: string; steps: string[] }) {
           </a>
         ))}
       </nav>
-      {job && <Tab job={job} name={tab} at={at} />}
+      {job && <Tab job={job} name={tab} at={at} attempt={attempt} />}
     </main>
   );
 }
 
-function Tab({ job, name, at }: { job: JobDetail; name: string; at: string[] }) {
-  if (name === "log") return <Log job={job} />;
+function Tab({ job, name, at, attempt: asked }: { job: JobDetail; name: string; at: string[]; attempt: string }) {
+  const attempt = asked === String(job.attempt) ? "" : asked;
+  if (name === "log") return <Log job={job} attempt={attempt} />;
   if (name === "metrics") return <Metrics job={job} />;
-  if (name === "files") return <Files id={job.id} at={at} ended={ENDS.has(job.state)} />;
+  if (name === "files") return <Files job={job} at={at} attempt={attempt} />;
   if (name === "document") return <Document job={job} />;
   if (name === "code") return <Code job={job} />;
   if (name === "deliveries") return <Deliveries job={job} />;

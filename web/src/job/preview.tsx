@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { withCodes } from "../format";
 import { Reading, useReading } from "../parts/reading";
-import { readStart } from "./save";
+import { readStart, type WrittenFile } from "./save";
 import { Table } from "./table";
 
 /** Bytes that are read of a text, and of an image. */
@@ -11,18 +11,17 @@ const IMAGE = 8 << 20;
 const IMAGES = new Map(Object.entries({ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" }));
 
 interface Props {
-  id: string;
-  directory: string;
-  path: string;
+  file: WrittenFile;
   /** Its bytes, as the list of files says. */
   size: number;
 }
 
 /** The beginning of a file that a job wrote: an image, a table, or text. Nothing in it is ever run. */
-export function Preview({ id, directory, path, size }: Props) {
+export function Preview({ file, size }: Props) {
+  const { id, directory, path, attempt = "" } = file;
   const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
   const image = IMAGES.get(extension);
-  const reading = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, size, signal));
+  const reading = useReading([id, attempt, directory, path].join("/"), (signal) => readStart(file, image ? IMAGE : TEXT, size, signal));
   const [isBroken, setBroken] = useState(false);
   const { value: data } = reading;
   if (data === undefined) return <Reading of={reading} />;

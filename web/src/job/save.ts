@@ -12,24 +12,33 @@ export interface Part {
   size: number;
 }
 
-function place(id: string, directory: string, path: string): string {
-  return ["jobs", id, "files", directory, ...path.split("/")].map(encodeURIComponent).join("/");
+/** A file of a job, in its current attempt or in the one that is named. */
+export interface WrittenFile {
+  id: string;
+  directory: string;
+  path: string;
+  attempt?: string;
+}
+
+function read({ id, directory, path, attempt }: WrittenFile, options: Begin & { headers?: Record<string, string> }): Promise<Response> {
+  const place = ["jobs", id, "files", directory, ...path.split("/")].map(encodeURIComponent).join("/");
+  return call(place, { ...options, query: { attempt } });
 }
 
 /** At most the first bytes of a file; `size` is what the list of files said. */
-export async function readStart(id: string, directory: string, path: string, bytes: number, size: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  const answer = await begin(place(id, directory, path), `bytes=0-${bytes - 1}`, { signal }, size);
+export async function readStart(file: WrittenFile, bytes: number, size: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await begin(file, `bytes=0-${bytes - 1}`, { signal }, size);
   return answer === undefined ? new Uint8Array() : (await partOf(answer)).data.subarray(0, bytes);
 }
 
 /** The bytes from one to another, both included. */
-export async function readPart(id: string, directory: string, path: string, first: number, last: number, signal?: AbortSignal): Promise<Part> {
-  return partOf(await call(place(id, directory, path), { headers: { range: `bytes=${first}-${last}` }, ...(signal && { signal }) }));
+export async function readPart(file: WrittenFile, first: number, last: number, signal?: AbortSignal): Promise<Part> {
+  return partOf(await read(file, { headers: { range: `bytes=${first}-${last}` }, ...(signal && { signal }) }));
 }
 
 /** At most the last bytes of a file. */
-export async function readLast(id: string, directory: string, path: string, bytes: number, signal: AbortSignal): Promise<Part> {
-  return partOf(await call(place(id, directory, path), { headers: { range: `bytes=-${bytes}` }, signal }));
+export async function readLast(file: WrittenFile, bytes: number, signal: AbortSignal): Promise<Part> {
+  return partOf(await read(file, { headers: { range: `bytes=-${bytes}` }, signal }));
 }
 
 async function partOf(answer: Response): Promise<Part> {
@@ -60,17 +69,16 @@ interface Saving {
 }
 
 /** Save a file on the reader's disk. The browser shows nothing of it, so nothing in it runs. */
-export async function saveFile(id: string, directory: string, path: string, { grows, onPart, size: listed }: Saving): Promise<void> {
+export async function saveFile(file: WrittenFile, { grows, onPart, size: listed }: Saving): Promise<void> {
   const parts: Blob[] = []; // which the browser may keep on the disk
   let tag = "";
   let size: number | undefined;
   for (let start = 0; start < (size ?? 1); ) {
     const condition: Record<string, string> = tag && !grows ? { "if-match": tag } : {};
     const range = `bytes=${start}-${Math.min(start + CHUNK, size ?? Infinity) - 1}`;
-    let read = start;
-    const onPiece = (bytes: number) => onPart((read += bytes), size);
-    const address = place(id, directory, path);
-    const answer = start === 0 ? await begin(address, range, { onPiece }, listed) : await call(address, { headers: { range, ...condition }, onPiece });
+    let arrived = start;
+    const onPiece = (bytes: number) => onPart((arrived += bytes), size);
+    const answer = start === 0 ? await begin(file, range, { onPiece }, listed) : await read(file, { headers: { range, ...condition }, onPiece });
     if (answer === undefined) break;
     const part = await ours(answer).blob();
     tag = answer.headers.get("etag") ?? "";
@@ -82,7 +90,7 @@ export async function saveFile(id: string, directory: string, path: string, { gr
   }
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(parts, { type: "application/octet-stream" }));
-  link.download = path.split("/").at(-1) ?? "file";
+  link.download = file.path.split("/").at(-1) ?? "file";
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
@@ -93,12 +101,12 @@ type Begin = { signal?: AbortSignal; onPiece?: (bytes: number) => void };
  * The answer with the first bytes of a file, undefined where it has none. `size` is what was known of it: an empty
  * file has no byte that can be asked for, so it is asked for as a whole; it may have grown since.
  */
-async function begin(address: string, range: string, options: Begin, size?: number): Promise<Response | undefined> {
+async function begin(file: WrittenFile, range: string, options: Begin, size?: number): Promise<Response | undefined> {
   if (size === 0) {
-    const whole = await call(address, options).catch(failed(413, 0)); // too large by now, or sent elsewhere for its size
+    const whole = await read(file, options).catch(failed(413, 0)); // too large by now, or sent elsewhere for its size
     if (whole !== undefined) return whole;
   }
-  return call(address, { ...options, headers: { range } }).catch(failed(416));
+  return read(file, { ...options, headers: { range } }).catch(failed(416));
 }
 
 /** Undefined for a refusal with one of these statuses; throws any other. */

@@ -1,6 +1,14 @@
 import type { JobDetail } from "../answers";
 import { elapsed } from "../format";
 import { State, Time } from "../parts/parts";
+import { link } from "../route";
+
+type Entry = NonNullable<JobDetail["history"]>[number];
+
+/** Whether it is the entry with which an attempt ended and the next one began. */
+function isRetry(entries: readonly Entry[], entry: Entry): boolean {
+  return entry.attempt > 1 && entries.find((one) => one.attempt === entry.attempt) === entry;
+}
 
 /** The states of a job, each with how long it lasted. */
 export function Timeline({ job }: { job: JobDetail }) {
@@ -17,6 +25,7 @@ export function Timeline({ job }: { job: JobDetail }) {
             {changes[index + 1] && <span class="quiet"> for {elapsed(entry.at, changes[index + 1]?.at, 0)}</span>}
             {entry.reason && <span class="quiet"> ({entry.reason})</span>}
             {entry.note && <div class="remark">{entry.note}</div>}
+            {isRetry(entries, entry) && <a href={link(["jobs", job.id, "log"], { attempt: String(entry.attempt - 1) })}>Log of attempt {entry.attempt - 1}</a>}
           </li>
         ))}
       </ol>

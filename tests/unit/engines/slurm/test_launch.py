@@ -144,3 +144,19 @@ def test_what_a_person_wrote_is_no_word_of_a_command(name: str) -> None:
     words = [word for step in whole["main"] for word in step["argv"]]
     assert not any("touch" in word for word in words)
     assert all(evil in step["literal"]["SLIPWAY_COMMAND"] or name == "tensorflow" for step in whole["main"])
+
+
+@pytest.mark.parametrize(
+    "toolkit", [name for name in TOOLKITS if "pythonScriptFilePath" in str(TOOLKITS[name])]
+)
+@pytest.mark.parametrize(
+    ("name", "runs"), [("-c.py", "./-c.py"), ("train.py", "train.py"), ("a/-c.py", "a/-c.py")]
+)
+def test_a_script_whose_name_begins_with_a_dash_is_no_option(toolkit: str, name: str, runs: str) -> None:
+    ((kind, block),) = TOOLKITS[toolkit].items()
+    job_order = order({kind: {**block, "pythonScriptFilePath": name}})
+
+    text = json.dumps(launch.plan(site(CLUSTER, job_order), job_order), default=str)
+
+    assert f" {runs}" in text or f"'{runs}'" in text
+    assert f"python {name}" not in text.replace(f"python {runs}", "")

@@ -90,20 +90,21 @@ async def test_after_its_hour_a_job_says_that_it_waits_for_a_slot(world: World) 
 
 
 async def test_behind_the_last_of_the_jobs_before_it_a_job_waits_for_the_quota(world: World) -> None:
-    await share(world, vision={"quota": {"jobs": 1}})
-    await ask(world, "data")
-    other = await ask(world, "other", team="vision")
+    await share(world, vision={"quota": {"jobs": 2}})
+    await ask(world, "data", team="vision")
+    other, next_one = [await ask(world, name, team="vision") for name in ("other", "next")]
+    world.pass_time(1)
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
 
     await world.make_pass()
 
-    assert await words(world, other, follows) == ["", "TeamQuota"]
+    assert await words(world, other, next_one, follows) == ["", "", "TeamQuota"]
 
 
 async def test_the_words_of_a_quota_that_cannot_be_read_are_without_numbers(world: World) -> None:
     await share(world, vision={"quota": {"jobs": 1}})
-    await ask(world, "data")
+    await ask(world, "data", team="vision")
     follows = await ask(world, "train", team="vision", after=["data"])
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     world.use(teams=Failing(world.ports.teams, Unavailable("no answer"), "get"))

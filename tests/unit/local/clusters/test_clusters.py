@@ -56,7 +56,11 @@ def test_the_emulator_is_started_on_the_storage_and_found_by_its_settings(tmp_pa
     assert arguments[-1] == "--idle-seconds=60", "options of a person come last, and win"
     assert cluster.settings["SLIPWAY_BATCHAI_URL"] == cluster.url
     (described,) = json.loads(cluster.settings["SLIPWAY_CLUSTERS"]).items()
-    assert described == (NAME, {"engine": "batchai", "mounted": ["logs", "datalake"]})
+    packages = {"keep": str(tmp_path / "batchai" / "environments")}
+    assert described == (
+        NAME,
+        {"engine": "batchai", "mounted": ["logs", "datalake"], "packages": packages},
+    )
     assert cluster.connection_string.startswith(STRING)
     assert cluster.connection_string.endswith(f"FileEndpoint={cluster.url}/devstoreaccount1;")
     assert "c2VjcmV0" not in repr(cluster)

@@ -1,6 +1,7 @@
 /** A part of a log as lines in blocks: a new line draws one block again and not all, and each block knows its bytes. */
 
 export interface Block {
+  /** Its number in the order of all blocks that are shown. */
   id: number;
   /** Its bytes in the file, the last not included. */
   start: number;
@@ -20,6 +21,25 @@ const LONGEST_HEAD = 64 << 10;
 const [LINE_END, BACK] = [10, 13];
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** The blocks of several files in the order in which they arrived: a block is at its end once another file's follows. */
+export class Order {
+  private first = 0;
+  private next = 0;
+  private last: Lines | undefined;
+
+  /** The number of a new block of these lines, before or after all others. */
+  number(lines: Lines, isBefore = false): number {
+    if (isBefore) return (this.first -= 1);
+    this.last = lines;
+    return (this.next += 1);
+  }
+
+  /** Whether no other file has a block after theirs. */
+  isLast(lines: Lines): boolean {
+    return this.last === lines;
+  }
+}
+
 export class Lines {
   readonly blocks: Block[] = [];
   /** Whether lines at the end were given up for earlier ones. */
@@ -28,10 +48,12 @@ export class Lines {
   private rest = new Uint8Array();
   /** The end of the line before the first that is shown: its beginning was not read. */
   private head = new Uint8Array();
-  private made = 0;
 
   /** Of a part that begins at this byte. */
-  constructor(private first: number) {}
+  constructor(
+    private first: number,
+    private readonly order = new Order(),
+  ) {}
 
   /** Where the lines begin. */
   get start(): number {
@@ -74,7 +96,9 @@ export class Lines {
     const bytes = joined(data, this.head);
     this.head = start === 0 ? new Uint8Array() : headOf(bytes);
     this.first = start;
-    this.blocks.unshift(...this.blocksOf(bytes.subarray(this.head.length), start + this.head.length));
+    const blocks = this.blocksOf(bytes.subarray(this.head.length), start + this.head.length);
+    for (const block of blocks.toReversed()) block.id = this.order.number(this, true);
+    this.blocks.unshift(...blocks);
     while (this.count > MOST_LINES || this.held > MOST_BYTES) {
       this.blocks.pop();
       this.rest = new Uint8Array();
@@ -88,13 +112,15 @@ export class Lines {
 
   private add(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    const block = this.blocks.at(-1);
-    const start = block?.end ?? this.first + this.head.length;
+    const last = this.blocks.at(-1);
+    const block = this.order.isLast(this) ? last : undefined;
+    const start = last?.end ?? this.first + this.head.length;
     const [next, ...others] = this.blocksOf(bytes, start, BLOCK - (block?.lines.length ?? 0));
     if (block && next && block.lines.length + next.lines.length <= BLOCK) {
       block.lines.push(...next.lines);
       block.end = next.end;
     } else if (next) others.unshift(next);
+    for (const one of others) one.id = this.order.number(this);
     this.blocks.push(...others);
   }
 
@@ -107,7 +133,7 @@ export class Lines {
       for (let line = 0; line < room && end < bytes.length; line += 1) end = bytes.indexOf(LINE_END, end) + 1 || bytes.length;
       const text = DECODER.decode(bytes.subarray(start, end));
       const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").flatMap(pieces);
-      blocks.push({ id: (this.made += 1), start: at + start, end: at + end, lines });
+      blocks.push({ id: 0, start: at + start, end: at + end, lines });
       start = end;
     }
     return blocks;
@@ -127,7 +153,7 @@ export class Lines {
   /** Count bytes that show nothing as part of the last block. */
   private skip(bytes: number): void {
     const start = this.first + this.head.length;
-    if (this.blocks.length === 0) this.blocks.push({ id: (this.made += 1), start, end: start, lines: [] });
+    if (this.blocks.length === 0) this.blocks.push({ id: this.order.number(this), start, end: start, lines: [] });
     const block = this.blocks.at(-1);
     if (block) block.end += bytes;
   }
@@ -154,6 +180,6 @@ function pieces(line: string): string[] {
 
 /** A line as a terminal shows it in the end: a progress bar writes over itself. */
 function overwritten(line: string): string {
-  const trimmed = line.endsWith("\r") ? line.slice(0, -1) : line;
+  const trimmed = line.replace(/\r+$/, "");
   return trimmed.slice(trimmed.lastIndexOf("\r") + 1);
 }

@@ -1,13 +1,13 @@
 import { useMemo } from "preact/hooks";
 import { size } from "../../format";
 import { plain } from "./ansi";
-import type { Block, Lines } from "./lines";
-import type { Tail } from "./tail";
+import type { Block } from "./lines";
+import type { Tails } from "./tail";
 
 /** What a search finds in the lines that are read; a block is searched once. */
-export function useMatches(lines: Lines, search: string) {
+export function useMatches(tails: Tails, search: string) {
   const words = search.toLowerCase();
-  const cache = useMemo(() => new Map<number, { count: number; lines: string[] }>(), [lines, words]);
+  const cache = useMemo(() => new Map<number, { count: number; lines: string[] }>(), [tails, words]);
   const has = (line: string) => words === "" || plain(line).toLowerCase().includes(words);
   const linesOf = (block: Block): readonly string[] => {
     if (words === "") return block.lines;
@@ -17,13 +17,13 @@ export function useMatches(lines: Lines, search: string) {
     cache.set(block.id, { count: block.lines.length, lines: matching });
     return matching;
   };
-  const last = words !== "" && lines.last && has(lines.last) ? 1 : 0;
-  const count = words === "" ? 0 : lines.blocks.reduce((sum, block) => sum + linesOf(block).length, last);
+  const last = tails.all.filter(({ lines }) => words !== "" && lines.last && has(lines.last)).length;
+  const count = words === "" ? 0 : tails.blocks.reduce((sum, { block }) => sum + linesOf(block).length, last);
   return { has, linesOf, count };
 }
 
 interface PartProps {
-  tail: Tail;
+  tails: Tails;
   /** Lines that a search found; undefined where none is made. */
   count: number | undefined;
   onEarlier: () => void;
@@ -31,21 +31,21 @@ interface PartProps {
 }
 
 /** Shows which part of the log is loaded, what a search found in it, and how to load the rest. */
-export function Part({ tail, count, onEarlier, onLatest }: PartProps) {
-  const { lines } = tail;
-  const isWhole = lines.start === 0 && !lines.isCut;
-  const what = lines.isCut ? `${size(lines.end - lines.start)} before its end` : `the last ${size(lines.end - lines.start)}`;
-  const part = isWhole ? "the log" : `${what} of ${size(tail.size)}`;
+export function Part({ tails, count, onEarlier, onLatest }: PartProps) {
+  const { isCut } = tails;
+  const isWhole = tails.start === 0 && !isCut;
+  const what = isCut ? `${size(tails.held)} before its end` : `the last ${size(tails.held)}`;
+  const part = isWhole ? "the log" : `${what} of ${size(tails.size)}`;
   return (
     <div class="actions part">
       <span role="status">{count !== undefined && `${count.toLocaleString()} ${count === 1 ? "line" : "lines"} of ${part}`}</span>
       {count === undefined && !isWhole && <span class="quiet">Here is {part}.</span>}
-      {lines.start > 0 && (
+      {tails.start > 0 && (
         <button type="button" onClick={onEarlier}>
           Earlier lines
         </button>
       )}
-      {lines.isCut && (
+      {isCut && (
         <button type="button" onClick={onLatest}>
           Last lines
         </button>

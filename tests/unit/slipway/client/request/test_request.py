@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.jobspec import validate
 from slipway.client.request.compose import Choices
 from slipway.client.request.diagnose import scripts_named
 from slipway.client.request.order import Order
@@ -61,6 +62,21 @@ def test_a_folder_goes_whole_and_its_paths_are_relative(tmp_path: Path) -> None:
     }
     assert properties(request)["environmentVariables"] == [{"name": "PYTHONPATH", "value": "lib"}]
     assert "jobPreparation" not in properties(request_of(tmp_path / "train.py", NOTHING, PREFIX))
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_script_whose_name_begins_with_a_dash_is_no_option(tmp_path: Path, is_own: bool) -> None:
+    make(tmp_path, "-c.py")
+    if is_own:
+        settings = {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}
+        document = {"properties": {"nodeCount": 1, "pyTorchSettings": settings}}
+        (tmp_path / "job.json").write_text(json.dumps(document))
+
+    request = request_of(tmp_path, NOTHING, PREFIX)
+
+    assert properties(request)["pyTorchSettings"]["pythonScriptFilePath"] == "./-c.py"
+    problems = validate(request.message["spec"], code_at="work")[1]
+    assert not [one for one in problems if one.pointer.endswith("pythonScriptFilePath")]
 
 
 def test_a_shell_script_finds_the_commands_of_its_packages(tmp_path: Path) -> None:
@@ -271,7 +287,7 @@ def test_a_folder_whose_document_runs_it_from_the_drop_container_is_refused(tmp_
     job = {"properties": {"nodeCount": 1, **properties}}
     make(tmp_path / "digits", "run.sh", job=job)
 
-    with pytest.raises(Failure, match="slipway drop, or take the mount out"):
+    with pytest.raises(Failure, match=r"take the mount out of mountVolumes, .* slipway drop"):
         request_of(tmp_path / "digits", NOTHING, PREFIX)
 
     (tmp_path / "digits" / "run.sh").rename(tmp_path / "digits" / "other.sh")
@@ -321,3 +337,29 @@ def test_arguments_that_no_script_takes_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(Failure, match="no script or command that takes these arguments"):
         request_of(tmp_path, Options(Choices(arguments=("x",))), PREFIX)
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--lr {lr} {nope}", ["warning SW077: a command has {nope}, not a parameter of the sweep"]),
+        ("--lr 1", ["hint SW077: no command has {lr}"]),
+        ("--lr {lr}", []),
+    ],
+)
+def test_what_of_a_sweep_may_be_a_mistake_is_said_before_it_is_sent(
+    tmp_path: Path, arguments: str, says: list[str], is_own: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(tmp_path, "train.py")
+    choices = Choices(arguments=() if is_own else arguments.split())
+    if is_own:
+        settings = {"pythonScriptFilePath": "train.py", "commandLineArgs": arguments}
+        document = {"properties": {"nodeCount": 1, "pyTorchSettings": settings}}
+        (tmp_path / "job.json").write_text(json.dumps(document))
+
+    request_of(tmp_path, Options(choices, sweep={"lr": [0.1, 0.3]}), PREFIX)
+
+    lines = capsys.readouterr().err.splitlines()
+    warnings = [line.removeprefix("slipway: ") for line in lines if "SW077" in line]
+    assert [line[: len(text)] for line, text in zip(warnings, says, strict=True)] == says

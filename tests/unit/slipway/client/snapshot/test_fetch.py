@@ -27,3 +27,21 @@ async def test_what_storage_says_of_the_encoding_hides_no_archive(encoding: str)
         with pytest.raises(Failure, match="is not the code that the job recorded"):
             async with fetched(code | {"sha256": digest(b"other")}):
                 pass
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [
+        ("AuthorizationFailure", "if its network rules keep this machine out, let them admit its address"),
+        ("AuthenticationFailed", "the clock or the key of the deployment may be wrong; tell its operator"),
+        ("", "if its network rules"),
+    ],
+)
+async def test_storage_that_is_closed_to_this_machine_is_said_with_a_way_out(reason: str, says: str) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(status=403, headers={"x-ms-error-code": reason} if reason else {})
+
+    async with answering(answer) as url:
+        with pytest.raises(Failure, match=f"storage answered {f'403 {reason}'.strip()} .*{says}"):
+            async with fetched({"url": url, "sha256": digest(ARCHIVE), "bytes": len(ARCHIVE)}):
+                pass

@@ -32,6 +32,7 @@ class Storage:
         """`place` is where storage is said to be, if not here."""
         self.answers, self.blobs, self.place = list(answers), dict[str, bytes](), place
         self.offers, self.headers, self.through_app = 0, dict[str, str](), 0
+        self.reason = "Reason"
 
     async def answer(self, request: web.Request) -> web.Response:
         if request.path == "/api/snapshots":
@@ -50,7 +51,7 @@ class Storage:
         if self.answers and (status := self.answers.pop(0)) != 201:
             if status == 409:
                 self.blobs[request.path.rpartition("/")[2]] = data
-            return web.Response(status=status, headers={"x-ms-error-code": "Reason"})
+            return web.Response(status=status, headers={"x-ms-error-code": self.reason})
         self.blobs[request.path.rpartition("/")[2]] = data
         return web.Response(status=201)
 
@@ -161,6 +162,19 @@ async def test_a_large_archive_for_storage_that_is_closed_is_refused_with_the_wa
         await sending(folder, storage)
 
     assert storage.through_app == 0
+
+
+async def test_an_address_that_storage_takes_for_another_time_is_no_matter_of_the_network(
+    folder: Path,
+) -> None:
+    (folder / "data.bin").write_bytes(os.urandom(THROUGH_APP))
+    storage = Storage(*[403] * 9)
+    storage.reason = "AuthenticationFailed"
+
+    with pytest.raises(Failure, match=r"403 AuthenticationFailed.* clock or .* key .* operator") as refused:
+        await sending(folder, storage)
+
+    assert "network" not in str(refused.value)
 
 
 @pytest.mark.parametrize("answers", [(412,) * 9, (400,), (302,)])

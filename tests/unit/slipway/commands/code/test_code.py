@@ -161,3 +161,20 @@ async def test_of_files_that_are_not_counted_no_number_is_said(
     await code(job)
 
     assert capsys.readouterr().out.startswith(f"{len(job.stored)} bytes, in the working directory")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_document"),
+    [('{"properties": {"nodeCount": 1}}', True), ('{"spec": {}}', True), ('{"lr": 1}', False), ("{", False)],
+)
+async def test_the_document_that_was_submitted_is_not_a_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, is_document: bool
+) -> None:
+    job = Job(tmp_path)
+    (tmp_path / "doc.json").write_text(text)
+
+    assert await code(job, diff=tmp_path) == int(not is_document)
+
+    out = capsys.readouterr().out
+    assert ("added doc.json" in out) is not is_document
+    assert ("not compared: doc.json describes a job" in out) is is_document
