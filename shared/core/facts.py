@@ -42,6 +42,9 @@ class ClusterFacts:
     priority: str = ""
     region: str = ""
     packages: Packages = Packages()
+    #: the keys (`directory_key`) of the containers, shares and file servers that its nodes have directories
+    #: for: a job that mounts one gets the directory, with any key
+    directories: frozenset[str] = frozenset()
 
 
 #: Nothing is known.
@@ -86,6 +89,7 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
         priority=read.priority or configured.priority,
         region=read.region or configured.region,
         packages=configured.packages,
+        directories=configured.directories,
     )
 
 

@@ -10,7 +10,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.launch.site import GRACE
 from shared.engines.options import packages_of
-from shared.jobspec import duration_flaw, parse_duration
+from shared.jobspec import directory_key, duration_flaw, parse_duration
 
 #: The bounds of the time that a job has after SIGTERM.
 _GRACE = (1, 600)
@@ -57,6 +57,7 @@ class CommonOptions:
         """The configured facts."""
         return ClusterFacts(
             mounts=frozenset(self.mounted) or None,
+            directories=frozenset(map(directory_key, self.mounts)),
             max_nodes=self.max_nodes or None,
             gpus=self.gpus or None,
             longest=self.longest,

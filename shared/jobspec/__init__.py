@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shared.jobspec.envelope import Envelope, Retry, is_bare_job, read_envelope, sound_members
     from shared.jobspec.format.base import Items, Model, Text
     from shared.jobspec.format.complete import MOUNTED, complete, mounts_drops, without_drop_mount
-    from shared.jobspec.format.credentials import with_credentials
+    from shared.jobspec.format.credentials import closed_mount, directory_key, with_credentials
     from shared.jobspec.format.defaults import Defaults
     from shared.jobspec.format.drop_paths import DROP_MOUNT
     from shared.jobspec.format.duration import (
@@ -76,7 +76,7 @@ _NAMES = {
     "envelope": "Envelope Retry is_bare_job read_envelope sound_members",
     "format.base": "Items Model Text",
     "format.complete": "MOUNTED complete mounts_drops without_drop_mount",
-    "format.credentials": "with_credentials",
+    "format.credentials": "closed_mount directory_key with_credentials",
     "format.defaults": "Defaults",
     "format.drop_paths": "DROP_MOUNT",
     "format.duration": "duration_flaw iso_duration meant_duration parse_duration wall_clock",
@@ -144,8 +144,10 @@ __all__ = [
     "applied",
     "are_sound",
     "character_flaw",
+    "closed_mount",
     "combinations",
     "complete",
+    "directory_key",
     "duration_flaw",
     "filled",
     "foreign_document",

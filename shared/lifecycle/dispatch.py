@@ -35,8 +35,8 @@ from shared.delivery.receipt_files import put_news
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
-from shared.lifecycle.current_teams import containers_of
 from shared.lifecycle.ends import end_refused
+from shared.lifecycle.mountable import mountable_now
 from shared.lifecycle.observe import follow, give_back
 from shared.lifecycle.packages import package_variables
 from shared.lifecycle.retry import earlier
@@ -223,9 +223,7 @@ async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     """The document for the engine: secrets opened, credentials filled in, Slipway's variables added."""
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     defaults = ports.policy.completion
-    mountable = ports.policy.limits.mountable
-    if mountable is not None:
-        mountable |= await containers_of(ports, job.team) if job.team else {ports.policy.drop_container}
+    mountable = await mountable_now(ports, job, opened)
     keys, drops = ports.account_keys, defaults.drop_container
     document = with_credentials(opened, keys, defaults.storage_suffix, mountable, drops)
     return with_ours(document, job, await package_variables(ports, job, document))

@@ -216,7 +216,7 @@ _ROWS: Mapping[str, Setting] = {
         "storage",
         "containers",
         "datalake,logs",
-        "containers and shares that jobs may mount with the key of SLIPWAY_STORAGE, comma separated "
+        "containers and shares that jobs may mount without a key of their own, comma separated "
         "([what a job may mount](../explanation/secrets.md#what-a-job-may-mount))",
     ),
     "SLIPWAY_LEDGER_TABLE": Setting("storage", "ledger", "slipway", "table of the ledger"),

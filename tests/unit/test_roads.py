@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from shared.core.ports import Ports
+from shared.engines.batch.cluster import BatchCluster
 from shared.engines.registry import ENGINES
 from shared.jobspec import MOUNT_LISTS, Envelope
 from shared.setting_table.rows import SETTINGS
@@ -26,6 +27,10 @@ _SECRETS = ("tests/unit/delivery/test_webhook_secrets.py", "test_each_signature_
 _MOUNTS = ("tests/unit/lifecycle/test_mountable.py", "test_any_other_container_is_refused_with_its_place")
 _BY_NAME = "tests/unit/intake/test_other_teams.py"
 _OWN_MOUNTS = "tests/unit/engines/test_own_mounts.py"
+_WALLS = (
+    "tests/unit/engines/test_mount_walls.py",
+    "test_a_job_reaches_what_is_named_for_it_and_nothing_else",
+)
 _CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
 _RECORDS = (
     "tests/unit/engines/test_shared_records.py",
@@ -44,7 +49,7 @@ ROADS: dict[str, tuple[str, str]] = {
     "function deliver": _SECRETS,
     "function sweeper": (
         "tests/unit/lifecycle/test_mountable.py",
-        "test_a_container_that_the_team_lost_meanwhile_gets_no_key",
+        "test_a_container_that_the_team_lost_meanwhile_is_not_mounted",
     ),
     "function archive": (
         "tests/unit/lifecycle/test_archive.py",
@@ -58,6 +63,8 @@ ROADS: dict[str, tuple[str, str]] = {
         _OWN_MOUNTS,
         "test_a_mount_command_is_refused_unless_the_operator_allows_it",
     ),
+    "option mounts": _WALLS,
+    "option identity": _WALLS,
     # storage
     "container SLIPWAY_DROP_CONTAINER": (
         "tests/unit/lifecycle/test_mountable.py",
@@ -144,6 +151,7 @@ def _roads() -> set[str]:
         *(f"container {name}" for name in containers),
         *(f"engine {name}" for name in ENGINES),
         *(f"member {name}" for name in _members() - _OF_ITS_OWN),
+        *(f"option {one.name}" for one in fields(BatchCluster) if one.name in ("mounts", "identity")),
         *(f"port {one.name}" for one in fields(Ports) if one.name not in _APP_ONLY),
         "local admin",
     }

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from shared.core.code.record import CodeSource
+from shared.jobspec import directory_key
 
 #: The prefix of a file server's entry in the table if the nodes mount it for each job.
 NFS = "nfs://"
@@ -18,17 +19,17 @@ def mounted(table: Mapping[str, str], properties: Mapping[str, Any]) -> Iterator
     `table`: address of a share, ACCOUNT/CONTAINER, or id of a file server → its directory on the nodes.
     """
     volumes = properties.get("mountVolumes") or {}
-    mounts = {_plain(key): path for key, path in table.items()}
+    mounts = {directory_key(key): path for key, path in table.items()}
     for index, share in enumerate(volumes.get("azureFileShares") or ()):
         at = f"/mountVolumes/azureFileShares/{index}"
-        yield at, share["relativeMountPath"], mounts.get(_plain(share["azureFileUrl"]))
+        yield at, share["relativeMountPath"], mounts.get(directory_key(share["azureFileUrl"]))
     for index, blobs in enumerate(volumes.get("azureBlobFileSystems") or ()):
         at = f"/mountVolumes/azureBlobFileSystems/{index}"
         key = f"{blobs['accountName']}/{blobs['containerName']}"
-        yield at, blobs["relativeMountPath"], mounts.get(_plain(key))
+        yield at, blobs["relativeMountPath"], mounts.get(directory_key(key))
     for index, server in enumerate(volumes.get("fileServers") or ()):
         at = f"/mountVolumes/fileServers/{index}"
-        path = mounts.get(_plain(server["fileServer"]["id"]))
+        path = mounts.get(directory_key(server["fileServer"]["id"]))
         inside = str(server.get("sourceDirectory") or "").strip("/")
         yield at, server["relativeMountPath"], f"{path}/{inside}".rstrip("/") if path else None
 
@@ -47,7 +48,8 @@ def code_file(table: Mapping[str, str], code: CodeSource | None) -> str:
     if not domain.startswith("blob."):  # an emulator names the account in the path
         account, _, path = path.partition("/")
     container, _, blob = path.partition("/")
-    directory = {_plain(key): path for key, path in table.items()}.get(_plain(f"{account}/{container}"), "")
+    mounts = {directory_key(key): path for key, path in table.items()}
+    directory = mounts.get(directory_key(f"{account}/{container}"), "")
     return f"{directory.rstrip('/')}/{blob}" if directory and not directory.startswith(NFS) else ""
 
 
@@ -59,7 +61,3 @@ def image_of(properties: Mapping[str, Any]) -> str:
     if host and not image.startswith(f"{host.rstrip('/')}/"):
         return f"{host.rstrip('/')}/{image}"
     return image
-
-
-def _plain(key: str) -> str:
-    return key.rstrip("/").lower()

@@ -167,9 +167,8 @@ def _checked(
     folder: str | None,
     fresh_cluster: Cluster | None,
 ) -> Prepared:
-    defaults = ports.policy.completion
-    if folder is None:
-        defaults = replace(defaults, drop_container=None)
+    own = ports.policy.completion
+    defaults = own if folder is not None else replace(own, drop_container=None)
     brings_folder = folder is not None and not mounts_drops(document, defaults)
     cluster_name = request.envelope.cluster
     completed, notes = complete(document, defaults, script=script, folder=folder, cluster=cluster_name)
@@ -180,7 +179,8 @@ def _checked(
         completed,
         cluster_mounts=cluster.facts.mounts if cluster else None,
         clusters={name: one.id for name, one in ports.engines.clusters.items()},
-        accounts=ports.account_keys.keys() or None,
+        accounts={*ports.account_keys, *filter(None, (defaults.storage_account,))} or None,
+        directories=cluster.facts.directories if cluster else (),
         storage_suffix=defaults.storage_suffix,
         limits=limits_of(ports.policy, request, brings_folder=brings_folder),
         code_at=code.at if code and folder is None else None,  # that of a drop replaces its mount

@@ -33,15 +33,16 @@ def validate(
     clusters: Mapping[str, str] | None = None,
     accounts: Collection[str] | None = None,
     storage_suffix: str | None = None,
+    directories: Collection[str] = (),
     code_at: str | None = None,
     limits: Limits | None = None,
 ) -> Validation:
     """The spec of a completed document, or None if any problem is an error; and all problems.
 
     Anything unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
-    clusters (name → id), the storage accounts whose keys are filled in at submission, and the suffix of their
-    hosts (then those of every Azure cloud are accepted). `code_at` is where the job's own code is: "work", or
-    a folder below its mounts. Never raises.
+    clusters (name → id), the deployment's storage accounts, and the suffix of their hosts (then those of
+    every Azure cloud are accepted). `directories`: what the cluster's nodes have a directory for. `code_at`
+    is where the job's own code is: "work", or a folder below its mounts. Never raises.
     """
     limits = limits or Limits()
     if not is_object(document):
@@ -60,6 +61,7 @@ def validate(
         clusters=None if clusters is None else clusters.values(),
         accounts=accounts,
         storage_suffix=storage_suffix,
+        directories=directories,
         code_at=code_at,
     )
     ruled = [flaw for rule in RULES for flaw in rule(context)]

@@ -32,23 +32,47 @@ def with_credentials(
         return document
     whole: JsonObject = copied(document)
     for mount in _without_credentials(whole):
-        account = mount.member("accountName").text or ""
+        account, options = mount.member("accountName").text or "", mount.member("mountOptions").text or ""
+        if mountable is not None and (volume_name(mount) not in mountable or steering(options)):
+            continue
+        if read_only is not None and mount.member("containerName").text == read_only:
+            # Without a key, too: the identity of the nodes may open it.
+            mount.value["mountOptions"] = f"{options} {READ_ONLY}".lstrip()
         key = keys.get(account)
-        allowed = mountable is None or (
-            volume_name(mount) in mountable and not steering(mount.member("mountOptions").text or "")
-        )
-        if key is not None and allowed and _is_at_home(mount, account, suffix):
+        if key is not None and _is_at_home(mount, account, suffix):
             mount.value["credentials"] = {"accountKey": key}
-            if read_only is not None and mount.member("containerName").text == read_only:
-                options = mount.member("mountOptions").text or ""
-                mount.value["mountOptions"] = f"{options} {READ_ONLY}".lstrip()
     return whole
+
+
+def closed_mount(document: JsonObject, mountable: Collection[str], directories: Collection[str]) -> str:
+    """The first mount that a job may not have, as people name it; "" if it may have all.
+
+    `mountable`: the containers and shares that the job may have by what is not its own; `directories`: the
+    keys (`directory_key`) of what the nodes have a directory for.
+    """
+    for mount in _mounts(document):
+        name = volume_name(mount)
+        if name not in mountable and (has_no_credentials(mount) or volume_key(mount) in directories):
+            return f"{name} in {mount.member('accountName').text}"
+    return ""
 
 
 def has_no_credentials(mount: Node) -> bool:
     """Whether the mount leaves its credentials to the deployment."""
     written = mount.member("credentials").value
     return written is None or (isinstance(written, dict) and not any(written.values()))
+
+
+def directory_key(address: str) -> str:
+    """The address of a share, ACCOUNT/CONTAINER, or id of a file server, as two are compared."""
+    return address.rstrip("/").lower()
+
+
+def volume_key(mount: Node) -> str:
+    """What a mount of an account mounts, as a cluster's table of directories names it; "" for nothing."""
+    if container := mount.member("containerName").text:
+        return directory_key(f"{mount.member('accountName').text}/{container}")
+    return directory_key(mount.member("azureFileUrl").text or "")
 
 
 def volume_name(mount: Node) -> str:
@@ -68,8 +92,10 @@ def _is_at_home(mount: Node, account: str, suffix: str) -> bool:
 
 
 def _without_credentials(document: JsonObject) -> Iterator[Node]:
+    return filter(has_no_credentials, _mounts(document))
+
+
+def _mounts(document: JsonObject) -> Iterator[Node]:
     volumes = Node("", document).member("properties", "mountVolumes")
     for name in ACCOUNT_MOUNT_LISTS:
-        for mount in volumes.member(name).each():
-            if isinstance(mount.value, dict) and has_no_credentials(mount):
-                yield mount
+        yield from (mount for mount in volumes.member(name).each() if isinstance(mount.value, dict))

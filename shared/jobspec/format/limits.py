@@ -28,8 +28,7 @@ class Limits:
     max_receivers: int = 5
     #: A mount command of a job runs as root on the node, so an operator has to allow it.
     unmanaged_mounts: bool = False
-    #: Containers and shares of the deployment's own account that a job may mount without credentials; None
-    #: while they are unknown.
+    #: Containers and shares that a job may mount without a key of its own; None while they are unknown.
     mountable: frozenset[str] | None = None
     #: The container of drops, if a job may not mount it since it has a team.
     teams_drops: str = ""

@@ -223,7 +223,7 @@ CODES: dict[str, Code] = {
     "SW080": Code("secret in a command", 'put it into "secrets" and write $NAME in its place', "warning"),
     "SW081": Code("address of the platform", "write the address of a file server"),
     "SW082": Code(
-        "mount that the deployment gives no key for",
+        "mount that is not open to the job",
         "give credentials with the mount",
         depends="the containers and shares that the operator lets jobs mount",
     ),

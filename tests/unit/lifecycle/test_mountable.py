@@ -65,7 +65,7 @@ async def test_any_other_container_is_refused_with_its_place(own: World, contain
     assert own.engine.calls == 0
 
 
-async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) -> None:
+async def test_a_container_that_the_team_lost_meanwhile_is_not_mounted(own: World) -> None:
     await teams(own, a={"containers": ["eyes"]})
     own.policy(paused=True)
     job = await job_of(own, mounting("datalake", "eyes"))
@@ -74,7 +74,10 @@ async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) 
 
     await submit_accepted(own, job.id)
 
-    assert keyed(own) == {"datalake": True, "eyes": False}
+    assert own.engine.orders == []
+    ended = await own.job(job.id)
+    assert ended.state is JobState.FAILED
+    assert "the mount of eyes in acct is not open to this job any more" in ended.message
 
 
 async def test_the_container_of_drops_is_only_read_by_the_deployment_s_key(own: World) -> None:
@@ -118,7 +121,7 @@ async def test_an_operator_may_let_all_teams_mount_the_drops_by_name(own: World)
     assert keyed(own) == {"datalake": True, drops: True}
 
 
-async def test_a_job_that_got_its_team_before_the_drops_were_closed_gets_no_key_for_them(own: World) -> None:
+async def test_a_job_that_got_its_team_before_the_drops_were_closed_does_not_mount_them(own: World) -> None:
     drops = own.ports.policy.drop_container
     await teams(own, a={"containers": [drops]})
     own.policy(paused=True)
@@ -128,7 +131,8 @@ async def test_a_job_that_got_its_team_before_the_drops_were_closed_gets_no_key_
 
     await submit_accepted(own, job.id)
 
-    assert keyed(own) == {"datalake": True, drops: False}
+    assert own.engine.orders == []
+    assert (await own.job(job.id)).state is JobState.FAILED
 
 
 @pytest.mark.parametrize("mounts_itself", [False, True])

@@ -37,10 +37,12 @@ class Context:
     cluster_mounts: Collection[str] | None = None
     #: Ids of the configured clusters; None while they are unknown.
     clusters: Collection[str] | None = None
-    #: Storage accounts whose key is known at submission; None while that is unknown.
+    #: The deployment's own storage accounts; None while they are unknown.
     accounts: Collection[str] | None = None
     #: What follows ACCOUNT.file. in the cloud of those accounts; None while that is unknown.
     storage_suffix: str | None = None
+    #: The keys (`directory_key`) of what the cluster's nodes have a directory for, which asks for no key.
+    directories: Collection[str] = ()
     #: Where the job's own code is: CODE_AT_WORK, or a folder below the job's mounts; None if it has none.
     code_at: str | None = None
     suggestions: Suggestions = field(default_factory=Suggestions)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shared.jobspec.checks.rules.context import Context
 from shared.jobspec.checks.rules.platform import is_platform
-from shared.jobspec.format.credentials import has_no_credentials, volume_name
+from shared.jobspec.format.credentials import has_no_credentials, volume_key, volume_name
 from shared.jobspec.format.mount_options import leading_elsewhere, steering
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, ShareHost, is_bad_share_name, share_host
@@ -169,9 +169,9 @@ def mount_commands(context: Context) -> Iterator[Problem]:
 
 
 def credentials(context: Context) -> Iterator[Problem]:
-    """One key or one reference; or none, if the account's key is known when the job is submitted.
+    """One key or one reference; or none, for what the deployment opens.
 
-    With any key the code of others stays closed: nodes may have a way to it that asks for none.
+    A directory of the nodes asks for no key, so what they have one for is judged with any key.
     """
     for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
         options = mount.member("mountOptions")
@@ -192,35 +192,39 @@ def credentials(context: Context) -> Iterator[Problem]:
         if key.is_written and reference.is_written:
             message = "accountKey and accountKeySecretReference are both given"
             yield problem("SW030", node.pointer, message)
+        elif volume_key(mount) in context.directories:
+            yield from _mountable(context, mount, "the nodes have a directory for it, which asks for no key")
         elif not key.is_written and not reference.is_written:
-            yield from _known_account(context, mount)
+            yield from _unkeyed(context, mount)
 
 
-def _known_account(context: Context, mount: Node) -> Iterator[Problem]:
+def _unkeyed(context: Context, mount: Node) -> Iterator[Problem]:
     account = mount.member("accountName").text
     if context.accounts is not None and account and account not in context.accounts:
         message = "the mount does not name credentials, and no key is configured for its storage account"
         yield problem("SW039", mount.pointer, message)
-    elif account and context.accounts is not None:
-        yield from _mountable(context, mount, account)
-
-
-def _mountable(context: Context, mount: Node, account: str) -> Iterator[Problem]:
-    """The deployment gives its own key for what it names, and never for what it keeps itself."""
-    name, named = volume_name(mount), context.limits.mountable
-    if named is None or not name:
         return
     options = mount.member("mountOptions")
     text = options.text or ""
-    if not leading_elsewhere(text) and (option := steering(text)):
+    if context.limits.mountable is not None and not leading_elsewhere(text) and (option := steering(text)):
         message = f"{quote(option)} may change what is mounted with the deployment's own key"
         yield problem("SW082", options.pointer, message, "leave it out, or give credentials with the mount")
-    if name in named:
+    yield from _mountable(context, mount, "")
+
+
+def _mountable(context: Context, mount: Node, why: str) -> Iterator[Problem]:
+    """The deployment opens what it names, and never what it keeps itself.
+
+    `why`: the reason why credentials of the job's own would open nothing; "" if they would.
+    """
+    name, named, account = volume_name(mount), context.limits.mountable, mount.member("accountName").text
+    if named is None or not name or not account or name in named:
         return
     container = mount.member("containerName")
     node = container if container.is_written else mount.member("azureFileUrl")
-    message = f"{quote(name)} in {account} is not among what this deployment lets jobs mount with its own key"
-    remedy = f"mount {', '.join(sorted(named))}, or give credentials with the mount"
+    message = f"{quote(name)} in {account} is not among what this deployment lets jobs mount"
+    message += f": {why}" if why else " with its own key"
+    remedy = f"mount {', '.join(sorted(named))}" + ("" if why else ", or give credentials with the mount")
     if name == context.limits.teams_drops:
         message = f"{quote(name)} has the drops of all teams, and a job of a team gets no key for them"
         remedy = (

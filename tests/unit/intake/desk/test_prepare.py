@@ -239,12 +239,13 @@ def _share(account: str, suffix: str = "core.windows.net") -> dict[str, Any]:
     return {"azureFileShares": [share]}
 
 
-def test_a_share_needs_an_account_whose_key_is_configured_where_any_is(world: World) -> None:
+def test_a_share_without_credentials_is_in_the_account_of_the_deployment(world: World) -> None:
     assert codes(prepared(world, request(mountVolumes=_share("acct")))) == []
     at = "/properties/mountVolumes/azureFileShares/0"
     assert codes(prepared(world, request(mountVolumes=_share("elsewhere")))) == [("SW039", at)]
     world.use(account_keys={})
-    assert codes(prepared(world, request(mountVolumes=_share("elsewhere")))) == []
+    assert codes(prepared(world, request(mountVolumes=_share("acct")))) == []
+    assert codes(prepared(world, request(mountVolumes=_share("elsewhere")))) == [("SW039", at)]
 
 
 def test_a_share_is_in_the_cloud_of_the_deployment(world: World) -> None:

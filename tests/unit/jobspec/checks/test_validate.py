@@ -290,6 +290,7 @@ def test_the_key_of_an_account_is_given_only_for_what_the_deployment_names() -> 
     assert judged(job(), "logs", "data") == []
     assert judged(job()) == [("SW082", "error")] * 2
     assert judged(share(credentials={"accountKey": "a"}), "data") == []
+    assert _codes(validate(job(), limits=Limits(mountable=frozenset()))[1]) == [("SW082", "error")] * 2
     assert [
         one.pointer for one in validate(job(), accounts=["account"], limits=Limits(mountable=frozenset()))[1]
     ] == [
@@ -428,6 +429,29 @@ def test_no_key_opens_the_code_of_all_jobs(account: str, container: str, key: di
     assert [one.code for one in problems if one.code == "SW082"] == ["SW082"] * (account == "account")
 
 
+def test_a_directory_of_the_nodes_is_judged_with_any_key() -> None:
+    keyed = {"credentials": {"accountKey": "a"}}
+    document = job(
+        mountVolumes={
+            "azureFileShares": [{**SHARE, **keyed}],
+            "azureBlobFileSystems": [
+                {"accountName": "elsewhere", "containerName": one, "relativeMountPath": one, **keyed}
+                for one in ("listed", "open", "not-listed")
+            ],
+        }
+    )
+    limits = Limits(mountable=frozenset({"open"}))
+    listed = {SHARE["azureFileUrl"].lower(), "elsewhere/listed", "elsewhere/open"}
+
+    problems = validate(document, accounts=["account"], limits=limits, directories=listed)[1]
+
+    assert [(one.code, one.pointer.partition("mountVolumes/")[2]) for one in problems] == [
+        ("SW082", "azureFileShares/0/azureFileUrl"),
+        ("SW082", "azureBlobFileSystems/0/containerName"),
+    ]
+    assert all("asks for no key" in one.message and one.remedy == "mount open" for one in problems)
+
+
 @pytest.mark.parametrize("credentials", [{}, {"credentials": {"accountKey": "a"}}])
 @pytest.mark.parametrize("accounts", [None, ["account"]])
 @pytest.mark.parametrize(
@@ -454,6 +478,6 @@ def test_no_option_of_a_mount_names_another_container_account_or_file_of_setting
     problems = validate(document, accounts=accounts, limits=Limits(mountable=frozenset({"data"})))[1]
 
     refused = [one for one in problems if one.code == "SW082" and one.pointer.endswith("/mountOptions")]
-    is_kept_back = accounts is not None and not credentials and "tmp-path" in options
+    is_kept_back = not credentials and "tmp-path" in options
     assert len(refused) == (bool(named) or is_kept_back)
     assert all(named in one.message and "c2VjcmV0" not in one.message for one in refused)
