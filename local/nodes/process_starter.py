@@ -118,13 +118,8 @@ def _run(task: dict[str, Any]) -> int:
     with os.fdopen(outputs[0], "wb") as out, os.fdopen(outputs[1], "wb") as err:
         try:
             child = _start(task, out, err)
-        except OSError as error:
-            err.write(f"{error.filename or task['argv'][0]}: {error.strerror}\n".encode())
-            return 127
-        except (
-            ValueError
-        ) as error:  # no system accepts such a variable or argument: another try would not help
-            err.write(f"{error}\n".encode(errors="backslashreplace"))
+        except (OSError, ValueError) as error:
+            err.write(f"{_reason(error, task)}\n".encode(errors="backslashreplace"))
             return 127
         # If SIGTERM comes before this line, the child gets no SIGTERM, only SIGKILL after the grace period.
         group = child.pid
@@ -133,6 +128,13 @@ def _run(task: dict[str, Any]) -> int:
         _wait_for_rest(group, lambda: is_asked and not is_over)
     _end(group)
     return 128 - code if code < 0 else code
+
+
+def _reason(error: Exception, task: dict[str, Any]) -> str:
+    """Why a process did not start. A ValueError: no system accepts such a variable or argument."""
+    if isinstance(error, OSError):
+        return f"{error.filename or task['argv'][0]}: {error.strerror}"
+    return str(error)
 
 
 def _start(task: dict[str, Any], out: IO[bytes], err: IO[bytes]) -> "subprocess.Popen[bytes]":
@@ -179,11 +181,11 @@ def _wait_for_rest(session: int, may_save: Callable[[], bool]) -> None:
 
     Other groups of the session were not asked with it. Each is asked once.
     """
-    asked = {session}
+    signalled = {session}
     while may_save() and (groups := _groups(session)):
-        for group in () if session in groups else groups - asked:
+        for group in () if session in groups else groups - signalled:
             _kill(group, signal.SIGTERM)
-            asked.add(group)
+            signalled.add(group)
         time.sleep(_LOOK_EVERY)
 
 

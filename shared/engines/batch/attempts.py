@@ -57,7 +57,7 @@ class Attempts:
         self._access = access
         self._looked: datetime | None = None
         #: name → when the attempt was first asked to end
-        self._asked: dict[str, float] = {}
+        self._requests: dict[str, float] = {}
 
     async def submit(self, order: Order) -> Observation:
         """Add the attempt's task. An existing task with the same name and token counts as success."""
@@ -137,12 +137,12 @@ class Attempts:
             return True
         now = self._clock()
         try:
-            asked = await self._records.ask(target, now)
+            since = await self._records.ask(target, now)
             # A job that removes the request each time gains nothing.
-            asked = self._asked[target.name] = min(asked, self._asked.get(target.name, now))
-            while len(self._asked) > _REMEMBERED:
-                self._asked.pop(next(iter(self._asked)))
-            return now > asked + self._cluster.ending
+            since = self._requests[target.name] = min(since, self._requests.get(target.name, now))
+            while len(self._requests) > _REMEMBERED:
+                self._requests.pop(next(iter(self._requests)))
+            return not 0 <= now - since < self._cluster.ending
         except EngineError as error:
             log.warning("%s is not asked to end, but terminated: %r", target.name, error)
             return True

@@ -99,11 +99,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "hidden": list(site.scheduler.hidden),
         "ready": list(site.scheduler.ready),
         "programs": _programs(site),
-        "grace": site.grace,
-        "asksAll": site.scheduler.asks_all,
-        "askFar": [list(site.scheduler.ask_far)] if site.scheduler.ask_far else [],
-        "isAsked": bool(site.place),
-        "seconds": seconds(properties, site.longest),
+        **_end(steps, properties),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
@@ -114,10 +110,22 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
         "usage": [steps.usage(), *steps.keeping("follow", service=True)],
-        "ending": steps.ending(),
-        "cleanup": steps.cleanup(),
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
+    }
+
+
+def _end(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """When and how the processes of the job end, and what is put away then."""
+    scheduler = steps.site.scheduler
+    return {
+        "seconds": seconds(properties, steps.site.longest),
+        "grace": steps.site.grace,
+        "asksAll": scheduler.asks_all,
+        "askFar": [list(scheduler.ask_far)] if scheduler.ask_far else [],
+        "isAsked": bool(steps.site.place),
+        "ending": steps.ending(),
+        "cleanup": steps.cleanup(),
     }
 
 

@@ -28,7 +28,7 @@ GRACE = "SLIPWAY_GRACE"
 #: Seconds: to connect, and until an agent without a caller ends.
 CONNECT, LONELY = 10.0, 1800.0
 #: The exit code of a process that has ended by SIGTERM.
-ASKED = 128 + signal.SIGTERM
+BY_SIGTERM = 128 + signal.SIGTERM
 #: Variables that a node keeps, even if a caller sends others.
 OWN = (
     "AZ_BATCH_NODE_ID",
@@ -108,7 +108,7 @@ class Agent:
         except OSError as error:
             send.frame("err", f"{error}\n".encode())
         finally:
-            ending.end(families, is_own=code != ASKED)
+            ending.end(families, is_own=code != BY_SIGTERM)
             self._running.remove((ending, families))
         for reader in readers:
             reader.join(CONNECT)

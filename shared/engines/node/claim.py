@@ -22,7 +22,7 @@ LATE, FOREIGN, DIRECTORY_TAKEN, MOVED = 249, 252, 253, 254
 #: Seconds between two checks of the claim.
 WATCH = 5.0
 #: The name of the object by which the app asks a run to end, where it can write one.
-ASKED = "asked"
+REQUEST = "asked"
 #: The name of a file that a run writes when nothing of it is left on its nodes.
 NODES_CLEAR = "left"
 
@@ -101,7 +101,7 @@ class Claim:
         if not self.is_held():
             raise Silent(MOVED)
         with suppress(OSError):
-            if can_be_asked and self._attempt.read(ASKED, waits=False):
+            if can_be_asked and self._attempt.read(REQUEST, waits=False):
                 raise asked_end(by_app=True)
 
     def record(self, value: Dict[str, Any]) -> None:

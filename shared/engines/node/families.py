@@ -45,7 +45,7 @@ class Family:
         self._leader, self._is_spared, self._is_over = leader, is_far, False
         #: whether its processes are elsewhere, and a signal to the leader would have them killed, as by srun
         self.is_far = is_far
-        self._asked: Set[int] = set()
+        self._groups: Set[int] = set()
 
     @property
     def has_ended(self) -> bool:
@@ -70,10 +70,10 @@ class Family:
         as that lives.
         """
         leader, groups = self._leader.pid, set(self._members(rows).values())
-        asked = {leader} if leader in groups or (not rows and not self.has_ended) else groups
-        for group in () if self._is_spared or self._is_over else asked - self._asked:
+        chosen = {leader} if leader in groups or (not rows and not self.has_ended) else groups
+        for group in () if self._is_spared or self._is_over else chosen - self._groups:
             _signal(-group, signal.SIGTERM)
-        self._asked |= asked
+        self._groups |= chosen
 
     def spare(self) -> None:
         """Do not ask it: its processes have had the signal from elsewhere."""

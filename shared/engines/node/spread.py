@@ -16,7 +16,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shared.engines.node.agent import AGENTS, ASKED, CONNECT, GRACE, KEY, close, ending_of, serve, start, wait
+from shared.engines.node.agent import (
+    AGENTS,
+    BY_SIGTERM,
+    CONNECT,
+    GRACE,
+    KEY,
+    close,
+    ending_of,
+    serve,
+    start,
+    wait,
+)
 from shared.engines.node.blobs import store_of
 from shared.engines.node.families import Family
 from shared.engines.node.private import private_input
@@ -131,13 +142,13 @@ def rsh(host: str, words: List[str]) -> int:
 
 
 def _run_locally(tasks: int, argv: List[str], private: str) -> int:
-    processes, code = [], ASKED
+    processes, code = [], BY_SIGTERM
     try:
         for rank in range(tasks):
             processes.append(start(argv, dict(os.environ, SLIPWAY_RANK=str(rank)), None, private))
         code = wait(processes)
     finally:
-        ending_of(dict(os.environ)).end([Family(one) for one in processes], is_own=code != ASKED)
+        ending_of(dict(os.environ)).end([Family(one) for one in processes], is_own=code != BY_SIGTERM)
     return code
 
 

@@ -52,10 +52,10 @@ class Rig:
         """A job that has begun."""
         one = job(command, **{**MODEL, **properties})
         await self.engine.submit(one)
-        await self.written(one.target, "stdouterr", "stdout.txt")
+        await self.until_written(one.target, "stdouterr", "stdout.txt")
         return one.target
 
-    async def written(self, target: Target, directory: str, path: str) -> bytes:
+    async def until_written(self, target: Target, directory: str, path: str) -> bytes:
         patience = Patience(PATIENCE)
         while True:
             await self.engine.status(NAME, [target])
@@ -102,7 +102,7 @@ async def test_what_a_job_saves_after_the_request_is_in_the_container(rig: Rig) 
     observation = await rig.end(target)
 
     assert (observation.state, observation.reason) == (JobState.CANCELLED, Reason.TERMINATED)
-    assert await rig.written(target, "model", "saved") == b"all\n"
+    assert await rig.until_written(target, "model", "saved") == b"all\n"
 
 
 async def test_a_job_that_outstays_its_time_is_terminated_by_a_later_call(rig: Rig) -> None:

@@ -44,28 +44,28 @@ def on_two_nodes(folder: Path) -> Order:
     return order("", nodeCount=2, customToolkitSettings=None, caffe2Settings=block)
 
 
-async def written(on_slurm: SlurmEngine, job_order: Order, *paths: Path) -> None:
+async def until_written(on_slurm: SlurmEngine, job_order: Order, *paths: Path) -> None:
     """Wait for files of a job, which passes release."""
     patience = Patience(PATIENCE)
-    while missing := [path for path in paths if not path.exists()]:
+    while absent := [path for path in paths if not path.exists()]:
         await on_slurm.status(job_order.target.cluster, [job_order.target])
-        assert not patience.is_over(missing), missing
+        assert not patience.is_over(absent), absent
         await asyncio.sleep(0.1)
 
 
 #: Slurm without cgroups, as here, finds children by their parents, and not one that has lost its own.
-_SEEN = [way for way in WAYS if way != "forked twice"]
+_VISIBLE = [way for way in WAYS if way != "forked twice"]
 
 
-@pytest.mark.parametrize("way", _SEEN)
+@pytest.mark.parametrize("way", _VISIBLE)
 async def test_a_job_that_is_cancelled_saves_and_is_asked_once(own: Slurm, tmp_path: Path, way: str) -> None:
     async with engine(own) as on_slurm:
         job_order = order(saving(tmp_path, way))
         await on_slurm.submit(job_order)
-        await written(on_slurm, job_order, tmp_path / "began")
+        await until_written(on_slurm, job_order, tmp_path / "began")
         await on_slurm.cancel(job_order.target)
         observation = await ended(on_slurm, job_order.target)
-        await written(on_slurm, job_order, tmp_path / "saved")
+        await until_written(on_slurm, job_order, tmp_path / "saved")
 
     assert (observation.state, observation.reason) == (JobState.CANCELLED, Reason.TERMINATED)
     assert (tmp_path / "asked").read_text() == "x"
@@ -79,11 +79,11 @@ async def test_every_node_of_a_job_saves(own: Slurm, tmp_path: Path, limit: str)
         if limit:
             job_order.document["properties"]["constraints"] = {"maxWallClockTime": limit}
         await on_slurm.submit(job_order)
-        await written(on_slurm, job_order, *(rank / "began" for rank in ranks))
+        await until_written(on_slurm, job_order, *(rank / "began" for rank in ranks))
         if not limit:
             await on_slurm.cancel(job_order.target)
         observation = await ended(on_slurm, job_order.target)
-        await written(on_slurm, job_order, *(rank / "saved" for rank in ranks))
+        await until_written(on_slurm, job_order, *(rank / "saved" for rank in ranks))
 
     assert observation.reason is (Reason.TIMEOUT if limit else Reason.TERMINATED)
     assert [(rank / "asked").read_text() for rank in ranks] == ["x", "x"]

@@ -13,7 +13,7 @@ from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
-from shared.engines.node.claim import ASKED
+from shared.engines.node.claim import REQUEST
 from shared.engines.node.store import numbers_of
 from shared.engines.proofs import LARGEST, read, record_of
 from shared.engines.runs import UNPROVEN, Record, is_folder, written_by
@@ -60,15 +60,15 @@ class BlobRecords:
         """
         from azure.core.exceptions import ResourceExistsError
 
-        blob = self._access.container.get_blob_client(f"{self._prefix(target)}{ASKED}")
-        text = self.proofs.proof_of(target.token).text(ASKED, {ASKED: now})
+        blob = self._access.container.get_blob_client(f"{self._prefix(target)}{REQUEST}")
+        text = self.proofs.proof_of(target.token).text(REQUEST, {REQUEST: now})
         async with blob_errors("the request to end"):
             try:
                 await blob.upload_blob(text)
                 return now
             except ResourceExistsError:
-                request = await self._object(target, ASKED)
-        before = request.get(ASKED)
+                request = await self._object(target, REQUEST)
+        before = request.get(REQUEST)
         return before if isinstance(before, float) and UNPROVEN not in request else 0.0
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target]:

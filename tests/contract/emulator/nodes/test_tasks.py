@@ -140,7 +140,7 @@ async def test_a_task_that_saves_for_too_long_is_killed(launcher: Launcher, tmp_
 
     assert (tmp_path / "asked").read_text() == "x"
     assert not (tmp_path / "saved").exists()
-    left = [one.info["cmdline"] for one in psutil.process_iter(["cmdline"])]
-    assert not [words for words in left if words and str(tmp_path / "save.py") in words]
+    commands = [one.info["cmdline"] for one in psutil.process_iter(["cmdline"])]
+    assert not [words for words in commands if words and str(tmp_path / "save.py") in words]
     with suppress(TaskLost):
         await waiting

@@ -69,8 +69,8 @@ def test_what_saves_for_too_long_is_killed_with_all_that_it_started(node: Nodes,
     assert process.wait(60) == 143
     process.communicate()
     assert not (node.root / "saved").exists()
-    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if runs(path, node.root / "save.py")]
-    assert not left
+    remaining = [path for path in Path("/proc").glob("[0-9]*/cmdline") if runs(path, node.root / "save.py")]
+    assert not remaining
 
 
 def runs(path: Path, program: Path) -> bool:

@@ -152,3 +152,12 @@ async def test_a_wait_is_recorded_when_it_is_another_one_and_has_lasted(
     now = world.now + timedelta(seconds=seconds)
 
     assert waits_anew(row, Observation(JobState.QUEUED, why=why), now) is anew
+
+
+async def test_until_when_a_job_may_save_stays_as_it_was_recorded(world: World) -> None:
+    await world.message(job_json())
+    (row,) = [row for shard in range(world.ledger.shards) for row in await world.ledger.active(shard)]
+    row = row._replace(waits="it was asked to end", cancel=True)
+
+    assert not waits_anew(row, Observation(JobState.RUNNING), world.now)
+    assert waits_anew(row, Observation(JobState.QUEUED), world.now)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.slow.engines.slurm.test_program import Nodes, custom
 
-_ROOT = Path(__file__).resolve().parents[4]
+_ROOT = Path(__file__).resolve().parents[3]
 _PAGE = (_ROOT / "docs/how-to/save-before-the-end.md").read_text(encoding="utf-8")
 _MODEL = [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]
 #: The program of the sample in bash.
