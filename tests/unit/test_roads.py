@@ -30,6 +30,10 @@ _WALLS = (
     "tests/unit/engines/test_mount_walls.py",
     "test_a_job_reaches_what_is_named_for_it_and_nothing_else",
 )
+_ON_NODES = (
+    "tests/unit/operate/test_ready.py",
+    "test_nodes_with_the_container_of_drops_keep_no_teams_apart",
+)
 _CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
 _RECORDS = (
     "tests/unit/engines/test_shared_records.py",
@@ -64,6 +68,7 @@ ROADS: dict[str, tuple[str, str]] = {
     ),
     "option mounts": _WALLS,
     "option identity": _WALLS,
+    **dict.fromkeys(("option mounted", "option mount_root"), _ON_NODES),
     # storage
     "container SLIPWAY_DROP_CONTAINER": (
         "tests/unit/lifecycle/test_mountable.py",
@@ -129,10 +134,14 @@ def _roads() -> set[str]:
         *(f"mount {name}" for name in MOUNT_LISTS),
         *(f"container {name}" for name in containers),
         *(f"engine {name}" for name in ENGINES),
-        *(f"option {one.name}" for one in fields(BatchCluster) if one.name in ("mounts", "identity")),
+        *(f"option {name}" for name in _options() if "mount" in name or name == "identity"),
         *(f"port {one.name}" for one in fields(Ports) if one.name not in _APP_ONLY),
         "local admin",
     }
+
+
+def _options() -> set[str]:
+    return {one.name for one in fields(BatchCluster)}
 
 
 def test_each_road_is_listed() -> None:
