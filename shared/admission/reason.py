@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from shared.core.engine import NEVER, Observation, Why
+from shared.core.errors import EngineError
 from shared.core.job import Job, JobState, Waiting, plain
 from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
@@ -17,7 +19,7 @@ log = logging.getLogger(__name__)
 
 #: Words for jobs whose submission was tried: the deployment has to be mended, or the engine did not answer.
 PARKED, NO_ANSWER, NOT_NOW = "Parked", "NoAnswer", "NotNow"
-_CANCELLING = "Cancelling"
+_CANCELLING, _SAVING = "Cancelling", "Saving"
 _ENDS = Why(_CANCELLING, "it was cancelled, and its cluster has to end it")
 _ENDS_SOON = Why(
     _CANCELLING, "it was cancelled, which takes effect when the outcome of its submission is known"
@@ -62,10 +64,20 @@ def _sentence(text: str) -> str:
 
 
 def cancelling(ports: Ports, job: Job) -> Waiting | None:
-    """What a job waits for whose end was asked for just now; one that runs waits for nothing."""
+    """What a job waits for whose end was asked for just now; one that runs may save until then."""
     if job.state is JobState.RUNNING:
-        return job.waiting
+        return waiting(ports, job, _saving(ports, job))
     return waiting(ports, job, _ENDS if job.state is JobState.QUEUED else _ENDS_SOON)
+
+
+def _saving(ports: Ports, job: Job) -> Why:
+    """Why a job runs whose end was asked for just now, and until when."""
+    target, text = job.target, "it was asked to end, and may save"
+    with suppress(EngineError):  # its cluster may have left the settings
+        if target is not None:
+            until = ports.clock() + timedelta(seconds=ports.engines.get(target.engine).ending(target.cluster))
+            text = f"{text} until {until:%H:%M:%S} UTC"
+    return Why(_SAVING, text)
 
 
 def why_queued(observation: Observation, *, cancel: bool) -> Why | None:
@@ -83,6 +95,8 @@ def at_first(observation: Observation, *, cancel: bool) -> Why | None:
 
 def waits_anew(row: Active, observation: Observation, now: datetime) -> bool:
     """Whether it waits for something other than recorded; a passing reason must last to be worth a write."""
+    if row.cancel and observation.state is JobState.RUNNING:
+        return False  # it was recorded with the request
     why = why_queued(observation, cancel=row.cancel)
     if sentence(why) == row.waits:
         return False

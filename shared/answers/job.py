@@ -171,8 +171,6 @@ class HistoryEntry(Answer):
 class JobDetail(JobLine):
     """One job with its history, its problems and its receivers."""
 
-    remedy: str | None = None
-    """What helps against `lastError`, if it is an error with one usual cause, such as a missing module."""
     after: tuple[OtherJob, ...] | None = None
     """The jobs that have to succeed first."""
     after_failure: tuple[OtherJob, ...] | None = None

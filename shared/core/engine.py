@@ -224,9 +224,8 @@ class Engine(Protocol):
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
         """Pure: every one of ABILITIES, for a cluster as it is configured, and as `view` shows it if given.
 
-        The answer is `configured` only if neither shows whether the cluster is set up for it. A cluster that
-        no setting describes may still belong to the engine's service: the answer is then that for all its
-        clusters. An engine that reaches only described clusters raises Misconfigured.
+        The answer is `configured` only if neither shows whether the cluster is set up for it. For a cluster
+        that no setting describes it is that of the service, or Misconfigured where there is no service.
         """
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
@@ -241,9 +240,8 @@ class Engine(Protocol):
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """Pure: the requests that carry this order, in the order in which `submit` sends them.
 
-        Requests that serve many jobs (the creation of an experiment) or have no content of their own (the
-        release of a held job) are left out. `submit` may be repeated after any of them.
-        To show them, mask the order first.
+        Requests that serve many jobs (creation of an experiment) or have no content of their own (release of
+        a held job) are left out. `submit` may be repeated after any of them. To show them, mask the order.
         """
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
@@ -263,6 +261,9 @@ class Engine(Protocol):
 
     async def see(self, target: Target) -> Observation:
         """One attempt, queried directly. Raises NotFound."""
+
+    def ending(self, cluster: str) -> float:
+        """Pure: seconds from the request until a running attempt has ended at the latest."""
 
     async def cancel(self, target: Target) -> None:
         """Request its end. A job that has ended or is unknown counts as success."""

@@ -5,7 +5,6 @@ Nothing here is secret: no token, no key, no sealed value, and no value of a set
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -15,8 +14,6 @@ from shared.core.code.record import Code
 from shared.core.job import Dependency, Entry, Job
 from shared.jobspec import redact
 
-#: The words of Python for an import that failed.
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'", re.ASCII)
 #: The members that identify an attempt on a cluster, without its token.
 _SHOWN = {"engine", "cluster", "experiment", "name"}
 
@@ -62,7 +59,6 @@ def whole(job: Job) -> dict[str, Any]:
         **line(job),
         **_without_nothing(
             {
-                "remedy": remedy_of(job.last_error),
                 **others(job.dependencies),
                 "drop": _drop(job),
                 "code": shown_code(job.code),
@@ -73,16 +69,6 @@ def whole(job: Job) -> dict[str, Any]:
             }
         ),
     }
-
-
-def remedy_of(last_error: str) -> str:
-    """What helps against an error of a job with one usual cause; "" for others."""
-    if not (match := _NO_MODULE.search(last_error)):
-        return ""
-    return (
-        f"{match[1].partition('.')[0]} is not where the job runs: name its package in a requirements.txt "
-        "beside the script, or choose an image that has it (--image); a file of yours has to be in the folder"
-    )
 
 
 def _engine(job: Job) -> dict[str, Any] | None:

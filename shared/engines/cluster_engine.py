@@ -20,6 +20,10 @@ class Described(Protocol):
     def name(self) -> str:
         """Its name in the settings."""
 
+    @property
+    def ending(self) -> float:
+        """Seconds from the request until a running attempt has ended at the latest."""
+
 
 class Attempts(Protocol):
     """The attempts on one cluster. See the port to a scheduler for each verb."""
@@ -99,6 +103,10 @@ class ClusterEngine(Generic[C, A]):
     async def see(self, target: Target) -> Observation:
         """One attempt, read directly."""
         return await self._attempts_on(target.cluster).see(target)
+
+    def ending(self, cluster: str) -> float:
+        """Seconds from the request until a running attempt has ended at the latest."""
+        return self._cluster(cluster).ending
 
     async def cancel(self, target: Target) -> None:
         """Ask for its end."""

@@ -43,6 +43,11 @@ class CommonOptions:
     packages: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def ending(self) -> float:
+        """Seconds from the request until a running attempt has ended at the latest."""
+        return float(self.grace_seconds)
+
+    @property
     def longest(self) -> timedelta | None:
         """How long a job may run; None if there is no limit."""
         return parse_duration(self.max_wall_clock)

@@ -38,7 +38,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         reason=observation.reason,
         message=observation.message,
         exit_code=observation.exit_code,
-        last_error=await _last_error(ports, job, observation),
+        last_error=await last_error_of(ports, job, observation),
         packages=None if observation.unstarted else await seconds_of_packages(ports, job),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
@@ -105,7 +105,14 @@ def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
     return {"started": started} | ({"ended": observation.ended} if observation.ended else {})
 
 
-async def _last_error(ports: Ports, job: Job, observation: Observation) -> str:
+async def with_last_error(ports: Ports, job: Job, observation: Observation) -> Observation:
+    """The end of an attempt that is not the last, with that line in its message: it has no other place."""
+    if not (error := await last_error_of(ports, job, observation)):
+        return observation
+    return observation._replace(message=f"{observation.message}: {error}".removeprefix(": "))
+
+
+async def last_error_of(ports: Ports, job: Job, observation: Observation) -> str:
     """The line, printable and without secrets; "" if there is none in time. Never raises."""
     if observation.reason not in _OWN:
         return ""

@@ -15,7 +15,7 @@ from shared.core.ledger.entries import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.lifecycle.clusters.calling import calling
-from shared.lifecycle.ends import end_lost, end_with_attempt
+from shared.lifecycle.ends import end_lost, end_with_attempt, with_last_error
 from shared.lifecycle.exit_codes import with_meaning
 from shared.lifecycle.other_code import without_other_code
 from shared.lifecycle.retry import free_attempts, not_started, spent_on_another, wait, was_recalled
@@ -64,6 +64,8 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
     job = stored.job
     changes: dict[str, Any] = {"misses": 0, "missed_at": None} if job.misses else {}
     waits = waiting(ports, job, why_queued(observation, cancel=job.cancel))
+    if job.cancel and job.state is JobState.RUNNING:
+        waits = job.waiting  # until when it may save was recorded with the request
     if waits != job.waiting:
         changes |= {"waiting": waits}
     if observation.handle and observation.handle != job.handle:  # it was forgotten, and submitted again
@@ -78,7 +80,8 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
     observation = with_meaning(await without_other_code(ports.snapshots, job, observation))
     spent = spent_on_another(job, observation, ports.policy.free_attempts)
     if spent is not None:
-        return _another_attempt(ports, stored, observation, spent)
+        ended = await with_last_error(ports, job, observation)
+        return _another_attempt(ports, stored, ended, spent)
     if observation.state.terminal:
         return await end_with_attempt(ports, stored, observation)
     return move(

@@ -214,7 +214,6 @@ class HistoryEntry(TypedDict):
     note: NotRequired[str]
 
 class JobDetail(JobLine):
-    remedy: NotRequired[str]
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
     drop: NotRequired[DroppedFolder]

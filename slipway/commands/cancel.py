@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slipway.client.jobs.words import ENDED, standing
+from slipway.client.jobs.words import ENDED, standing, why
 from slipway.commands.asking import asking_about, show
 from slipway.commands.options import LOCAL, JobId, Json, Key, Url
 
@@ -29,4 +29,6 @@ def cancel(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -
 
 
 def _cancelled(job: Mapping[str, Any]) -> list[str]:
-    return [standing(job) + ("" if job["state"] in ENDED else ", and asked to end")]
+    if job["state"] in ENDED:
+        return [standing(job)]
+    return [f"{standing(job)}: {why(job)}" if job.get("waiting") else f"{standing(job)}, and asked to end"]

@@ -72,7 +72,6 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     reason = why({**job, "exitCode": None}, utc=utc)
     result += [f"  {reason}"] if reason else []
     result += [f"  {job['message']}"] if "lastError" in job and "message" in job else []
-    result += [f"  {job['remedy']}"] if "remedy" in job else []
     rows = [
         (name, moment(job[name], utc=utc) if name.endswith("At") else str(job[name]))
         for name in _MEMBERS

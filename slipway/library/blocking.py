@@ -83,12 +83,12 @@ class Job(_Waiting):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What a notebook shows of it; as it was asked last where no answer comes soon."""
 
-        async def look() -> None:
-            with suppress(Failure, TimeoutError):
-                async with asyncio.timeout(_SOON):
-                    await self._async.details()
+        async def details() -> None:
+            async with asyncio.timeout(_SOON):
+                await self._async.details()
 
-        _wait_for(look())
+        with suppress(Failure, TimeoutError):
+            _wait_for(details())
         printer.text(repr(self))
 
     details = _blocking(AsyncJob.details, _same)

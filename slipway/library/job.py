@@ -40,8 +40,7 @@ class JobFailed(Failure):
         reason = job.message or "no reason is known"
         if job.last_error and not lines:
             lines = [job.last_error]
-        remedy = [job.remedy] if job.remedy else []
-        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines, *remedy]))
+        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines]))
         self.job = job
 
 
@@ -63,8 +62,8 @@ class AsyncJob:
     def __repr__(self) -> str:
         """With its name and state as they were when it was asked last, if it was."""
         latest = self._latest
-        known = f", name={latest.name!r}, state={latest.state!r}" if latest else ""
-        return f"{type(self).__name__}({self.id!r}{known})"
+        words = f", name={latest.name!r}, state={latest.state!r}" if latest else ""
+        return f"{type(self).__name__}({self.id!r}{words})"
 
     async def details(self) -> JobDetail:
         """The job as it is now: its state, its history, its problems."""

@@ -47,6 +47,7 @@ from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.archives import COMMAND, FOLDER, PRINTED, file, packed
 from tests.doubles.code_storage import EXPIRED, SIGNATURE, CodeStorage, code_storage
 from tests.doubles.memory_engine import MemoryEngine
+from tests.doubles.packages import wheel
 from tests.engine_files import whole
 from tests.hostile import forged
 from tests.hostile.forged import forging
@@ -517,6 +518,27 @@ async def test_each_attempt_runs_the_accepted_code_in_its_own_copy_on_each_node(
     assert end.state is JobState.SUCCEEDED, end
     printed = await rig.engine.read(second.target, "stdouterr", "stdout.txt", 0, 1000)
     assert printed.data.decode() == PRINTED
+
+
+async def test_a_script_and_a_shell_find_what_the_preparation_installed(
+    rig: Rig, code: CodeStorage, tmp_path: Path
+) -> None:
+    rig.needs_code()
+    tiny = wheel(tmp_path, "tiny", "def main():\n    print('tiny here')\n")
+    lists = file("requirements.txt", "--no-index\n--find-links .\ntiny\n")
+    environment = "$AZ_BATCHAI_JOB_TEMP/environment"
+    script = f'"{environment}/python" -c "import tiny; tiny.main()"'
+    order = rig.order(f'. "{environment}/activate" && tiny && {script}')
+    order = replace(order, code=code.source(packed(lists, file(tiny.name, tiny.read_bytes()))))
+    order.document["properties"]["jobPreparation"] = {"commandLine": "slipway_packages requirements.txt"}
+    order.document["properties"]["nodeCount"] = rig.most
+
+    await rig.engine.submit(order)
+    end = await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    assert end.state is JobState.SUCCEEDED, end
+    printed = await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 1000)
+    assert printed.data.decode() == "tiny here\n" * 2
 
 
 async def test_what_an_attempt_wrote_stays_when_the_next_one_has_run(rig: Rig) -> None:

@@ -128,6 +128,9 @@ class MemoryEngine:
             raise NotFound(target.name)
         return self.jobs[target.name]
 
+    def ending(self, cluster: str) -> float:
+        return 30.0
+
     async def cancel(self, target: Target) -> None:
         self._trouble()
         observation = self.jobs.get(target.name)

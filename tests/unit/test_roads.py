@@ -16,7 +16,7 @@ import pytest
 from shared.core.ports import Ports
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.registry import ENGINES
-from shared.jobspec import MOUNT_LISTS
+from shared.jobspec import MOUNT_LISTS, Envelope
 from shared.setting_table.rows import SETTINGS
 from tests.unit.routes import BY_EVENT
 
@@ -25,6 +25,7 @@ _OWN_FOLDER = ("tests/unit/intake/test_teams.py", "test_a_drop_is_the_team_s_of_
 _ANY_TEAM = ("tests/unit/intake/test_teams.py", "test_a_message_may_name_any_team_and_has_the_default_else")
 _SECRETS = ("tests/unit/delivery/test_webhook_secrets.py", "test_each_signature_is_checked_again")
 _MOUNTS = ("tests/unit/lifecycle/test_mountable.py", "test_any_other_container_is_refused_with_its_place")
+_BY_NAME = "tests/unit/intake/test_other_teams.py"
 _OWN_MOUNTS = "tests/unit/engines/test_own_mounts.py"
 _WALLS = (
     "tests/unit/engines/test_mount_walls.py",
@@ -93,6 +94,21 @@ ROADS: dict[str, tuple[str, str]] = {
         "test_a_record_changes_no_end_that_its_scheduler_reports",
     ),
     "engine kubernetes": _RECORDS,
+    # what a message names
+    **dict.fromkeys(
+        ("member after", "member afterFailure"),
+        (_BY_NAME, "test_a_drop_waits_for_jobs_of_its_team_only_and_learns_of_no_other"),
+    ),
+    "member cluster": ("tests/unit/intake/test_teams.py", "test_a_team_uses_its_own_clusters_only"),
+    "member team": ("tests/unit/intake/test_teams.py", "test_a_callers_job_is_their_teams"),
+    "member specBlob": (_BY_NAME, "test_a_dropped_document_is_used_by_those_who_may_submit_for_its_team"),
+    "member code": ("tests/unit/intake/desk/test_code.py", "test_a_digest_of_another_scope_opens_nothing"),
+    "member idempotencyKey": (_BY_NAME, "test_a_key_of_one_caller_joins_no_job_of_another"),
+    "member notify": _SECRETS,
+    "member needs": (
+        "tests/unit/intake/test_folders_beside.py",
+        "test_nothing_that_is_said_of_a_folder_depends_on_files_of_another_team",
+    ),
     # what goes out, and the addresses of files
     "port webhooks": _SECRETS,
     "port addresses": ("tests/unit/test_walls.py", "test_no_answer_shows_a_text_of_another_team"),
@@ -107,6 +123,11 @@ ROADS: dict[str, tuple[str, str]] = {
     ),
     # the local stack
     "local admin": ("tests/contract/host/test_http_trigger.py", "test_keys_open_what_their_level_allows"),
+}
+#: Members of a message that say something of its own job, and name nothing that could be another's. The
+#: mounts of a `spec` are roads of their own.
+_OF_ITS_OWN = {
+    *("name", "experiment", "spec", "labels", "retry", "resources", "sweep", "parallel"),
 }
 #: Ports that keep what only the app reads, and those whose roads are functions, containers or engines.
 _APP_ONLY = {
@@ -134,6 +155,7 @@ def _roads() -> set[str]:
         *(f"mount {name}" for name in MOUNT_LISTS),
         *(f"container {name}" for name in containers),
         *(f"engine {name}" for name in ENGINES),
+        *(f"member {name}" for name in _members() - _OF_ITS_OWN),
         *(f"option {name}" for name in _options() if "mount" in name or name == "identity"),
         *(f"port {one.name}" for one in fields(Ports) if one.name not in _APP_ONLY),
         "local admin",
@@ -142,6 +164,10 @@ def _roads() -> set[str]:
 
 def _options() -> set[str]:
     return {one.name for one in fields(BatchCluster)}
+
+
+def _members() -> set[str]:
+    return {one.alias or name for name, one in Envelope.model_fields.items()}
 
 
 def test_each_road_is_listed() -> None:

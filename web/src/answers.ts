@@ -325,8 +325,6 @@ export type HistoryEntry = {
 
 /** One job with its history, its problems and its receivers. */
 export type JobDetail = JobLine & {
-  /** What helps against `lastError`, if it is an error with one usual cause, such as a missing module. */
-  remedy?: string;
   /** The jobs that have to succeed first. */
   after?: OtherJob[];
   /** The jobs that have to end without success first. */

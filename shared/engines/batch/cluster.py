@@ -77,8 +77,8 @@ class BatchCluster(NodeOptions):
 
     @property
     def ending(self) -> float:
-        """Seconds for an attempt that was asked to end: it sees that, saves and uploads."""
-        return 2 * WATCH + self.grace_seconds + LATE_UPLOAD
+        """Seconds until an attempt that was asked has seen that, saved and uploaded."""
+        return 2 * WATCH + self.grace_seconds + LATE_UPLOAD if self.blobs else super().ending
 
     @property
     def is_emulated(self) -> bool:

@@ -41,3 +41,8 @@ def abilities_of(view: ClusterView | None) -> Mapping[str, Ability]:
         "elastic": Ability("yes" if elastic else "no", ABILITIES["elastic"].note),
         "preemptible": Ability("yes" if preemptible else "no", ABILITIES["preemptible"].note),
     }
+
+
+def time_to_save(cluster: str) -> float:
+    """Seconds from the request to the end of a running job: the emulator's, as the service names none."""
+    return 30.0

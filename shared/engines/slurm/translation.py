@@ -117,7 +117,7 @@ def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explai
     """What an end means beyond its state, and why. `begun`: None if unknown."""
     if _never_began(copy, begun):
         # One that removed its own record may look so: its nodes were its own for as long as Slurm says.
-        had_nodes = "BOOT_FAIL" not in copy.states and _seconds(copy) >= _AT_ONCE
+        had_nodes = "BOOT_FAIL" not in copy.states and bool(copy.nodes)
         started = observed.started if had_nodes else None
         unstarted = observed._replace(
             state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=started
@@ -149,7 +149,7 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
         return False
     if "FAILED" in copy.states:
         # A job that removed its own record, and ends in such a way, ran for as long as Slurm says.
-        if _seconds(copy) >= _AT_ONCE:
+        if (copy.ended or 0) - (copy.started or 0) >= _AT_ONCE:
             return False
         no_program = begun is False and copy.code in _NO_PROGRAM
         return no_program or (copy.signal > _LAST_SIGNAL and not copy.code)
@@ -157,10 +157,6 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
         # A failed prolog. A job that is cancelled in the queue has no nodes, and a run leaves a code.
         return begun is False and bool(copy.nodes) and not (copy.code or copy.signal)
     return "BOOT_FAIL" in copy.states or ("NODE_FAIL" in copy.states and begun is False)
-
-
-def _seconds(copy: Copy) -> float:
-    return (copy.ended or 0) - (copy.started or 0)
 
 
 def _began(copy: Copy) -> float | None:

@@ -67,7 +67,7 @@ def target_of(stored: Stored) -> Target:
         remedy = "ask again when it is running" if not record.state.terminal else "see its problems"
         if record.attempt > 1:
             remedy = f"read those of the attempt before: attempt={record.attempt - 1}"
-        which = f"in attempt {record.attempt} " if record.attempt > 1 else ""
-        text = f"the job is {record.state}, so {which}no node has run it and it has no files{proviso}"
+        which = f" in attempt {record.attempt}" if record.attempt > 1 else ""
+        text = f"the job is {record.state}{which}, so no node has run it and it has no files{proviso}"
         raise Misuse(text, status=409, remedy=remedy)
     return target

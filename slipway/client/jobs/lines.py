@@ -44,7 +44,7 @@ class Printer:
     errors: "Printer | None" = None
     #: whether the terminal shows a line that has not ended, until it has
     redraws: bool = False
-    #: whether a pipe gets every byte, for what is a file and not a log
+    #: whether nothing is left out, also not what was overwritten: for a file that is not a log
     exact: bool = False
     _rests: dict[str, _Rest] = field(default_factory=dict)
     _ranks: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Printer:
             self.stream.write(data)
             return
         *lines, rest = (self._rests.pop(file, _Rest()).data + data).split(b"\n")
-        rest = last_state(rest)
+        rest = rest if self.exact else last_state(rest)
         if self._takes_bytes(rank):
             self.stream.write(b"".join(last_state(line) + b"\n" for line in lines))
             if len(rest) > LONGEST:
@@ -121,7 +121,7 @@ class Printer:
         self.stream.write(f"{start}{text}\n".encode("utf-8", "surrogateescape"))
 
     def _text(self, line: _Rest) -> str:
-        text = _shown(line.data)
+        text = line.data.decode("utf-8", "surrogateescape") if self.exact else _shown(line.data)
         return harmless(text, colour=self.colour) if self.terminal else text
 
     def _start(self, line: _Rest) -> str:
@@ -174,7 +174,7 @@ def printer_of(
 
     def one(stream: TextIO, errors: Printer | None = None) -> Printer:
         terminal, colour = stream.isatty(), coloured(stream)
-        redraws = terminal and os.environ.get("TERM") != "dumb"
+        redraws = terminal and not exact and os.environ.get("TERM") != "dumb"
         return Printer(stream.buffer, terminal, colour, grep, clock, errors, redraws, exact, _ranks=ranks)
 
     return one(out, one(err) if err is not None else None)

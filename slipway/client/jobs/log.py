@@ -54,7 +54,7 @@ async def read(
     `remarks`, the caller reports how the job ended.
     """
     selection.check_follow(follow=follow)
-    reading = _Reading(api.at_attempt(selection.attempt), selection, out)
+    reading = _Reading(api, selection, out)
     began = None
     while True:
         job = await patiently(lambda: api.job(job_id))
@@ -65,6 +65,8 @@ async def read(
         if began is not None and run_of(job) != began:
             await reading.go_on(api, job, began[0])
         began = run_of(job)
+        # The next attempt may begin at any moment: what is read is of the one that was seen.
+        reading.api = api.at_attempt(selection.attempt or began[0] * follow)
         is_over = bool(state in ENDED or selection.attempt)
         if state == "running" or is_over or (state == "queued" and not follow):
             # Where it is followed, the exit code is the job's.
@@ -104,7 +106,6 @@ class _Reading:
                 say(f"attempt {attempt}: {error}")
             self._begin_again()
             say(why_again(job, attempt))
-        self.api = api
         if self.has_any:
             self._begin_again()
             again = f"{job['id']} starts again ({job['state']})"

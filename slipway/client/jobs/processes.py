@@ -40,9 +40,9 @@ async def logs_of(
     """The logs to print, if there are any yet. Raises Failure for a rank that the job does not have.
 
     Without `file`, `rank` and `stream`: both streams of every process; those of the preparation only if no
-    other process has written. One list of files, whatever their number.
+    other process has written. One list of files, however many there are.
     """
-    if "engine" not in job and not api.attempt:
+    if "engine" not in job and api.attempt in (0, job.get("attempt", 1)):
         return []  # no node wrote it
     folder, _, last = file.rpartition("/")
     try:

@@ -1,4 +1,4 @@
-"""The last lines of a failed job's standard error, for each of its processes, with what helps."""
+"""The last lines of a failed job's standard error, for each of its processes."""
 
 from collections.abc import Mapping
 from typing import Any

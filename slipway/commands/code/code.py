@@ -98,7 +98,7 @@ def _differences(result: Difference) -> Iterator[str]:
     if result.is_none:
         yield "the folder is what the job runs"
     for name in result.documents:
-        yield f"not compared: {printable(name)} describes a job, and is no part of its code"
+        yield f"not compared: {printable(name)} describes a job, and is not part of its code"
     for word, names in (("removed", result.removed), ("added", result.added), ("changed", result.changed)):
         for name in names:
             yield f"{word} {printable(name)}"

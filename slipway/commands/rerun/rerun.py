@@ -40,11 +40,11 @@ def run(
 
 async def _repeat(api: Service, job_id: str, receipt: bytes, once: str, *, as_json: bool) -> int:
     job = await api.rerun(job_id, receipt, once or new_key())
-    show(job, lambda job: list(_said(job, job_id)), as_json=as_json)
+    show(job, lambda job: list(_lines(job, job_id)), as_json=as_json)
     return 0
 
 
-def _said(job: Mapping[str, Any], job_id: str) -> Iterator[str]:
+def _lines(job: Mapping[str, Any], job_id: str) -> Iterator[str]:
     yield f"{standing(job)}, a rerun of {job_id}"
     yield from (printable(note) for note in job.get("notes", ()) if note.startswith("warning: "))
 

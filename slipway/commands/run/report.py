@@ -65,10 +65,8 @@ class Report:
         if self.as_json:
             self._end(job, {"errors": [line.strip() for line in errors if line]})
             return
-        say(f"{job['state']}: {job.get('message') or 'no reason is known'}")
-        if remedy := job.get("remedy"):
-            say(remedy)
-        say(f"more: {', '.join(f'slipway {words}' for words in _more(job))}")
+        more = ", ".join(f"slipway {words}" for words in _more(job))
+        say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: {more}")
 
     def success(self, job: Job, fetched: Fetched | None) -> None:
         """Report that the job succeeded, and the files that were downloaded, if any."""

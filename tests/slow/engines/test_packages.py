@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -149,6 +151,39 @@ def test_what_an_image_has_counts_and_is_not_installed_again(tmp_path: Path) -> 
     assert job.shell("tiny") == "tiny here\n"
 
 
+#: Hides what makes environments with pip, as some systems leave it out.
+_WITHOUT_PIP = """
+import sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("pip", "ensurepip"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Without())
+"""
+
+
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_where_python_has_no_pip_uv_installs(tmp_path: Path, *, has_uv: bool) -> None:
+    image = tmp_path / "image"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(image)], check=True)
+    (packages,) = image.glob("lib/python*/site-packages")
+    (packages / "sitecustomize.py").write_text(_WITHOUT_PIP)
+    if has_uv:
+        (image / "bin/uv").symlink_to(Path(sys.executable).parent / "uv")
+    job = Node(tmp_path, image / "bin").job("j", requirements__txt="tiny\n")
+    job.variables = {"UV_FIND_LINKS": str(job.node.wheels), "UV_OFFLINE": "1", "UV_NO_INDEX": "1"}
+
+    process = job.prepare()
+
+    if has_uv:
+        succeeded(process)
+        assert job.shell("tiny") == "tiny here\n"
+    else:
+        assert "has no venv with pip, and there is no uv beside it" in process.stderr
+
+
 def test_files_of_the_folder_are_not_the_modules_of_what_prepares_it(node: Node) -> None:
     broken = dict.fromkeys(("json__py", "pip__py", "venv__py", "time__py"), "raise SystemExit('broken')")
     job = node.job("j", requirements__txt=node.lists("tiny"), **broken)
@@ -287,7 +322,15 @@ def test_what_a_list_and_those_that_it_names_say_makes_another(
 
 @pytest.mark.parametrize(
     "line",
-    ["./local", "-e ./local", "-e local", "local/", "--editable=./local", "local_one @ file://${PWD}/local"],
+    [
+        "./local",
+        "-e ./local",
+        "-e./local",
+        "-e local",
+        "local/",
+        "--editable=./local",
+        "local_one @ file://${PWD}/local",
+    ],
 )
 def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> None:
     job = kept.job("j", f"tiny\n{line}")
@@ -297,6 +340,19 @@ def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> No
 
     assert job.python("import local_one, tiny; print(local_one.V)") == "7\n"
     assert kept.all == []
+
+
+def test_nodes_that_share_the_directory_of_a_job_build_what_is_in_its_folder_once(node: Node) -> None:
+    job = node.job("j", requirements__txt="./local\n")
+    project(job.work / "local", "local_one", "V = 7\n")
+    job.variables = {**job.variables, "PIP_NO_INDEX": "1"}
+
+    with ThreadPoolExecutor() as threads:
+        printed = [succeeded(one) for one in threads.map(lambda _: job.prepare(), range(3))]
+
+    assert sorted("were installed" in one for one in printed) == [False, False, True]
+    assert sorted("are there" in one for one in printed) == [False, True, True]
+    assert job.python("import local_one; print(local_one.V)") == "7\n"
 
 
 def test_jobs_that_begin_at_once_make_it_once(kept: Kept) -> None:
@@ -355,8 +411,9 @@ def test_only_so_many_are_kept_and_none_that_a_job_uses_goes(kept: Kept) -> None
     assert "were installed, and are kept" in succeeded(kept.job("free").prepare())
 
     assert len(kept.all) == MOST
-    assert not (kept.directory / "other-3").exists()
+    assert not [one for one in kept.directory.iterdir() if one.name.startswith("other-3")]
     assert (kept.directory / "other-5").exists()
+    assert len(list(kept.directory.glob("*.lock"))) == 1, "none of what is gone"
 
 
 def test_the_index_of_the_cluster_is_asked_unless_the_job_names_its_own(node: Node) -> None:
@@ -376,3 +433,38 @@ def test_the_index_of_the_cluster_is_asked_unless_the_job_names_its_own(node: No
         versions.append(job.python("import importlib.metadata as m; print(m.version('tiny'))"))
 
     assert versions == ["2.0\n", "3.0\n"]
+
+
+class _Proxy(http.server.BaseHTTPRequestHandler):
+    """Answers for an index that only a proxy can reach, with one wheel."""
+
+    file: Path
+
+    def do_GET(self) -> None:
+        page = f'<a href="/{self.file.name}">{self.file.name}</a>'.encode()
+        is_known = self.path.startswith("http://packages.invalid/")
+        body = self.file.read_bytes() if self.path.endswith(".whl") else page
+        self.send_response(200 if is_known else 404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Print nothing."""
+
+
+def test_packages_come_through_the_proxy_of_the_cluster(node: Node) -> None:
+    handler = type("Proxy", (_Proxy,), {"file": node.wheels / "tiny-1.0-py3-none-any.whl"})
+    job = node.job("j", requirements__txt="tiny\n")
+    job.variables = {"PIP_CONFIG_FILE": os.devnull, "PIP_TRUSTED_HOST": "packages.invalid"}
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        job.settings = {"index": "http://packages.invalid/simple", "proxy": address}
+
+        process = job.prepare()
+
+        server.shutdown()
+    succeeded(process)
+    assert job.shell("tiny") == "tiny here\n"

@@ -47,6 +47,21 @@ async def test_a_drop_waits_for_jobs_of_its_team_only_and_learns_of_no_other(wor
     assert [one.job for job in (by_name, by_id) for one in job.dependencies] == [ours.id, ours.id]
 
 
+async def test_a_key_of_one_caller_joins_no_job_of_another(world: World) -> None:
+    await share(world, teams={"vision": VISION, "speech": SPEECH})
+
+    async def sent(who: Caller) -> str:
+        body = json.dumps({"spec": job_json(), "idempotencyKey": "same"}).encode()
+        request, who = read_request(body, world.ports.policy.limits), await with_teams(world.ports, who)
+        arrived = request_arrived(world.ports, request, door="http", source=who.source, key="same", who=who)
+        return (await arrived).job.id
+
+    ids = [await sent(who) for who in (EVE, ANN, RITA, EVE)]
+
+    assert len(set(ids)) == 3
+    assert ids[0] == ids[3]
+
+
 async def test_a_message_of_the_queue_waits_for_jobs_of_its_team_only(world: World) -> None:
     await share(world, teams={"vision": VISION, "speech": SPEECH})
     theirs, ours = await ask(world, EVE, name="merger-plan"), await ask(world, BOB, name="digits")

@@ -253,7 +253,7 @@ async def test_the_secrets_of_a_team_run_again_only_for_those_who_may_submit_for
         await rerun(world.ports, job.id, world.receipt(job), who=READER, key="k")
     assert (refused.value.status, "secrets of your own" in str(refused.value.remedy)) == (403, True)
 
-    # What every job of the deployment has is no secret of the team.
+    # What every job of the deployment has is not a secret of the team.
     world.policy(default_notify=(HOOK,))
     again = rerun(world.ports, job.id, world.receipt(job), who=READER, key="k")
     if "notify" in envelope:

@@ -118,6 +118,33 @@ async def test_the_attempts_of_both_budgets_stand_in_one_receipt(world: World) -
     assert world.engine.overlaps == []
 
 
+@pytest.mark.parametrize(
+    ("stderr", "message", "note"),
+    [
+        (b"Traceback\nValueError: no data\n", "JobFailed", "JobFailed: ValueError: no data"),
+        (b"the key is storage-key\n", "", "the key is ***"),
+        (b"", "JobFailed", "JobFailed"),
+    ],
+)
+async def test_why_an_attempt_failed_that_is_not_the_last_stands_in_the_history(
+    world: World, stderr: bytes, message: str, note: str
+) -> None:
+    accepted = await world.message({"spec": job_json(), "retry": {"user": 1}})
+    world.engine.output = {"stderr.txt": stderr}
+    await _fail(world, Reason.USER, exit_code=3, message=message)
+    job = await world.job(accepted.job.id)
+    (entry,) = [entry for entry in job.history if entry.reason is Reason.USER and entry.attempt == 2]
+    assert entry.note == f"attempt 1 failed: {note}"
+
+
+async def test_no_attempt_waits_for_a_cluster_that_does_not_say_why(world: World) -> None:
+    accepted = await world.message({"spec": job_json(), "retry": {"user": 1}})
+    world.policy(last_error_patience=0)
+    world.engine.hangs.add("files")
+    await _fail(world, Reason.USER, exit_code=3)
+    assert (await world.job(accepted.job.id)).attempt == 2
+
+
 async def test_every_attempt_writes_into_a_folder_that_has_its_number(world: World) -> None:
     await world.message({"spec": job_json(), "name": "mnist"})
     await _fail(world, Reason.PREEMPTED)

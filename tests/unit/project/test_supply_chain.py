@@ -144,9 +144,11 @@ def test_no_workflow_and_no_container_runs_a_program_straight_from_the_net() -> 
     assert [file.name for file in hidden if pipe.search(file.read_text())] == []
 
 
-def test_features_of_the_development_container_are_named_by_a_whole_version() -> None:
-    features = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["features"]
+def test_the_development_container_is_named_by_its_digest_and_its_features_by_a_whole_version() -> None:
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    features = container["features"]
 
+    assert re.fullmatch(r"[\w./-]+:\d+\.\d+\.\d+-3\.13-bookworm@sha256:[0-9a-f]{64}", container["image"])
     assert features
     assert [one for one in features if not re.fullmatch(r"ghcr\.io/[\w./-]+:\d+\.\d+\.\d+", one)] == []
 

@@ -45,7 +45,6 @@ export function Summary({ job }: { job: JobDetail }) {
       {job.cancelRequested && !ended && <Notice kind="info">A cancellation was requested.</Notice>}
       {job.message && <Notice kind={job.state === "failed" || job.state === "rejected" ? "error" : "info"}>{job.message}</Notice>}
       {job.lastError && <pre class="last-error">{job.lastError}</pre>}
-      {job.remedy && <Notice kind="info">{job.remedy}</Notice>}
       <dl class="facts">
         {rows
           .filter(([, value]) => value !== undefined && value !== "" && value !== null && value !== false)

@@ -72,15 +72,21 @@ class Environment:
             self._run([self._uv, "venv", *words, str(self._place)])
         else:
             raise Absent(f"{sys.executable} has no venv with pip, and there is no uv beside it")
-        version = "python{}.{}".format(*sys.version_info)
-        packages = self._place / "lib" / version / "site-packages"
-        inherited = [str(base / "lib" / version / "site-packages")] if base else []
+        inherited = [self._packages(base)] if base else []
         if sys.prefix != sys.base_prefix:  # an environment itself, whose packages a new one would not have
             inherited += [sysconfig.get_path(name) for name in ("purelib", "platlib")]
             with suppress(OSError):
                 shutil.copy(f"{sys.prefix}/pip.conf", str(self._place / "pip.conf"))
-        lines = [f"import site; site.addsitedir({path!r})\n" for path in dict.fromkeys(inherited)]
-        (packages / "_inherited.pth").write_text("".join(lines))
+        if inherited:
+            lines = [f"import site; site.addsitedir({path!r})\n" for path in dict.fromkeys(inherited)]
+            Path(self._packages(self._place), "_inherited.pth").write_text("".join(lines))
+
+    @staticmethod
+    def _packages(place: Path) -> str:
+        """The directory of the packages of an environment."""
+        program = "import sysconfig; print(sysconfig.get_path('purelib'), end='')"
+        output = subprocess.check_output([str(place / "bin" / "python"), "-I", "-c", program])
+        return output.decode()
 
     def _install(self, words: List[str]) -> None:
         python = str(self._place / "bin" / "python")
@@ -137,4 +143,7 @@ def _listed(file: Path) -> List[str]:
 
 
 def _has(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

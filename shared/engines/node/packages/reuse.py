@@ -9,10 +9,11 @@ import hashlib
 import os
 import re
 import shutil
+import site
 import stat
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Dict, Iterator, List, NamedTuple, Optional, Set
 
@@ -24,10 +25,12 @@ MOST, SPARE = 16, 0.1
 #: A line of a list that names other files, and one that says what only this job's folder or variables say.
 _OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*?)\s*(?:\s#.*)?$")
 _OWN = re.compile(
-    r"-e\b|--editable|-f\b|--find-links|[.~]|[^@:#;]*/|.*(?:\bfile:|\$\{)|(?!.*://).*\.(?:whl|zip|tar\.gz)\b"
+    r"-[ef]|--editable|--find-links|[.~]|[^@:#;]*/|.*(?:\bfile:|\$\{)|(?!.*://).*\.(?:whl|zip|tar\.gz)\b"
 )
+#: The end of the name of a lock.
+_LOCK = ".lock"
 #: Variables and files that say where packages come from, and for which system they are built.
-_SETTINGS = ("PIP_", "UV_", "PYTHONPATH")
+_SETTINGS = ("PIP_", "UV_")
 _FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf", "/etc/os-release")
 
 
@@ -43,12 +46,14 @@ def reusable(directory: Path, file: Path, values: Dict[str, str], until: float) 
 
     Raises as `Environment.make`. Nothing removes it before `until`.
     """
+    # What a directory of the job has is not in the environment, nor what a variable names.
+    values = {name: value for name, value in values.items() if not name.startswith("PYTHON")}
     key = key_of(file, values)
     if key is None or not _is_ours(directory):
         return None
     place = directory / key
-    with (directory / f"{key}.lock").open("w") as lock:
-        if not _is_locked(lock):
+    with _locked(place, "Another job installs the same packages: this one waits for them\n") as is_locked:
+        if not is_locked:
             return None  # a file system without locks, on which two would make it at once
         mark = place / MARK
         is_new = not mark.exists()
@@ -61,17 +66,33 @@ def reusable(directory: Path, file: Path, values: Dict[str, str], until: float) 
     return Reusable(place, is_new)
 
 
-def _is_locked(lock: IO[str]) -> bool:
-    """Whether this process has the lock now; it waits for another one that makes the environment."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        sys.stdout.write("Another job installs the same packages: this one waits for them\n")
-        sys.stdout.flush()
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:
-        return False
-    return True
+@contextmanager
+def _locked(place: Path, words: str = "") -> Iterator[bool]:
+    """Hold the lock of an environment, if it can be had; with `words`, which are said, it is waited for."""
+    path = place.with_name(f"{place.name}{_LOCK}")
+    while True:
+        with path.open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not words:
+                    yield False
+                    return
+                sys.stdout.write(words)
+                sys.stdout.flush()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            except OSError:
+                yield False
+                return
+            if _is_at(lock, path):
+                yield True
+                return  # else another job has removed the environment with its lock meanwhile
+
+
+def _is_at(lock: IO[str], path: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(lock.fileno()), path.stat())
+    return False
 
 
 def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
@@ -113,7 +134,7 @@ def _add(file: Path, lists: Set[Path]) -> bool:
 
 def _installed() -> Iterator[str]:
     """What the interpreter has already, which is not installed again."""
-    for directory in sys.path:
+    for directory in (*sys.path, site.getusersitepackages()):
         with suppress(OSError):
             yield directory
             names = (one.name for one in Path(directory).iterdir())
@@ -132,12 +153,12 @@ def _is_ours(directory: Path) -> bool:
 
 def _has_room(directory: Path, place: Path) -> bool:
     """Whether there is room for one more, after those have gone that no job may use any more."""
-    others = [one for one in directory.iterdir() if one.is_dir() and one != place]
-    over = {one: _until(one) for one in others}
-    for one in sorted(others, key=lambda one: over[one]):
-        if _fits(directory, others):
-            break
-        if over[one] < time.time() and _remove(one):
+    names = {one.name.replace(_LOCK, "") for one in directory.iterdir()} - {place.name}
+    others = sorted((directory / name for name in names), key=_until)
+    for one in tuple(others):
+        if one.exists() and (_fits(directory, others) or _until(one) >= time.time()):
+            continue
+        if _remove(one):
             others.remove(one)
     return _fits(directory, others)
 
@@ -148,17 +169,17 @@ def _fits(directory: Path, others: List[Path]) -> bool:
 
 
 def _remove(place: Path) -> bool:
-    with place.with_name(f"{place.name}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # a job makes it, or begins to use it
-        if _until(place) >= time.time():
+    """Remove an environment with its lock, unless a job makes it or may use it."""
+    with _locked(place) as is_locked:
+        if not is_locked or _until(place) >= time.time():
             return False
         with suppress(OSError):
             (place / MARK).unlink()  # first: what is left of it is not used
         shutil.rmtree(str(place), ignore_errors=True)
-    return not place.exists()
+        if place.exists():
+            return False
+        place.with_name(f"{place.name}{_LOCK}").unlink()
+    return True
 
 
 def _until(place: Path) -> float:

@@ -165,21 +165,21 @@ def test_a_job_that_removed_its_record_has_run_for_as_long_as_slurm_says() -> No
         assert view.started is not None
 
 
-@pytest.mark.parametrize("state", ["CANCELLED", "NODE_FAIL"])
-def test_an_attempt_whose_record_is_gone_counts_as_used_for_as_long_as_slurm_says(state: str) -> None:
-    """Its job may have removed the record, and left code 0 when it was cancelled: it is free, not unused."""
-    ended = replace(COPY, states=frozenset({state}), nodes="n1", code=0, started=100.0, ended=100.0 + 3600)
+@pytest.mark.parametrize(("state", "code"), [("CANCELLED", 0), ("NODE_FAIL", 0), ("FAILED", 127)])
+@pytest.mark.parametrize("seconds", [1, 30])
+def test_an_attempt_whose_record_is_gone_counts_as_used_for_as_long_as_slurm_says(
+    state: str, code: int, seconds: int
+) -> None:
+    """Its job may have removed the record, in pieces of a few seconds: it is free, and not unused."""
+    ended = replace(COPY, states=frozenset({state}), nodes="n1", code=code, started=100.0)
+    ended = replace(ended, ended=100.0 + seconds)
 
-    long = observation(ended, None, visible=True)
-    short = observation(replace(ended, ended=101.0), None, visible=True)
+    end = observation(ended, None, visible=True)
     boot = observation(replace(ended, states=frozenset({"BOOT_FAIL"})), None, visible=True)
 
-    assert [(one.unstarted, one.used_nothing) for one in (long, short, boot)] == [
-        (True, False),
-        (True, True),
-        (True, True),
-    ]
-    assert long.started is not None
+    assert [(one.unstarted, one.used_nothing) for one in (end, boot)] == [(True, False), (True, True)]
+    assert end.started is not None
+    assert boot.started is None
 
 
 def test_a_step_that_slurm_killed_for_memory_is_no_failure_of_the_cluster() -> None:

@@ -95,7 +95,7 @@ async def test_since_when_a_job_waits_begins_anew_with_another_word(world: World
             "it was cancelled, which takes effect when the outcome of its submission is known",
         ),
         (JobState.QUEUED, "it was cancelled, and its cluster has to end it"),
-        (JobState.RUNNING, "as before"),
+        (JobState.RUNNING, "it was asked to end, and may save until 12:00:30 UTC"),
     ],
 )
 async def test_a_job_whose_end_was_asked_for_waits_for_that(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from unittest.mock import AsyncMock
 
 import pytest
@@ -130,12 +131,21 @@ async def test_a_job_that_is_to_be_cancelled_while_it_is_submitted_says_so(world
     assert waits.text.endswith("the call is repeated with the same name, and the job is cancelled then")
 
 
-async def test_a_running_job_that_is_to_be_cancelled_waits_for_nothing(world: World) -> None:
+async def test_a_running_job_that_is_to_be_cancelled_says_until_when_it_may_save(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.make_pass()
     world.engine.down = True
-    assert (await cancel(world.ports, job.id)).job.waiting is None
+    asked = world.now
+    reports = whole((await cancel(world.ports, job.id)).job)["waiting"]
+    world.engine.down = False
+    until = asked + timedelta(seconds=world.engine.ending("any"))
+    assert reports["word"] == "Saving"
+    assert reports["text"] == f"it was asked to end, and may save until {until:%H:%M:%S} UTC"
+
+    world.engine.cancel = AsyncMock()  # type: ignore[method-assign]  # it takes its time
+    assert [(await world.make_pass(61)).changed for _ in range(3)] == [0, 0, 0]
+    assert await shown(world, job) == reports
 
 
 # Receipts

@@ -71,7 +71,7 @@ async def test_the_files_of_each_attempt_are_read(world: World, attempt: str, nu
 async def test_an_earlier_attempt_is_read_while_the_next_one_waits(world: World, reader: str) -> None:
     job = await failed_once(world, waits=True)
     await READERS[reader](world, job, "1")
-    with pytest.raises(Misuse, match="the job is accepted, so in attempt 2 no node has run it") as caught:
+    with pytest.raises(Misuse, match="the job is accepted in attempt 2, so no node has run it") as caught:
         await READERS["log"](world, job, "")
     assert (caught.value.status, caught.value.remedy) == (409, "read those of the attempt before: attempt=1")
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from shared.core.view import remedy_of
 from slipway.commands.costs import lines as costs
 from slipway.commands.files.files import rows
 from slipway.commands.jobs.listing import View
@@ -65,21 +64,6 @@ def test_what_is_less_than_two_decimals_show_is_not_nothing(value: float, text: 
     assert f"used  {text} node-hours, {text} USD" in reports
     row = {"name": "n", "jobs": 1, **used, "gpuHours": value}
     assert costs([row], "name")[1].endswith(f"  {text} USD")
-
-
-def test_what_helps_against_an_error_stands_below_it() -> None:
-    error = "ModuleNotFoundError: No module named 'sklearn.tree'"
-    remedy = remedy_of(error)
-    assert remedy.startswith("sklearn is not where the job runs: name its package in a requirements.txt")
-    job = {"id": "j_1", "name": "n", "state": "failed", "lastError": error, "remedy": remedy}
-    assert lines(job)[1:3] == [f"  {error}", f"  {remedy}"]
-
-
-@pytest.mark.parametrize(
-    "error", ["", "ImportError: x", "ModuleNotFoundError: No module named 'a b'", "No module named 'x'"]
-)
-def test_of_other_errors_no_remedy_is_known(error: str) -> None:
-    assert remedy_of(error) == ""
 
 
 def test_a_job_of_a_team_is_shown_with_who_asked_for_it_and_its_place_in_the_line() -> None:

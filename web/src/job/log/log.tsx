@@ -185,17 +185,17 @@ function useTails(job: JobDetail, attempt: string, names: readonly string[], rea
   const tails = useMemo(() => new Tails(job.id, names, attempt, new Order()), [key]);
   const ended = attempt !== "" || ENDS.has(job.state);
   const idle = useRef(0);
-  const turn = useRef(0);
+  const next = useRef(0);
   const read = async (signal: AbortSignal) => {
     if (!ended && idle.current >= OTHERS[tails.size === 0 ? "silent" : "written"]) {
       idle.current = 0;
-      turn.current += 1;
+      next.current += 1;
       await readNames(signal);
       return tails.place;
     }
     const before = tails.place;
     // While nothing comes, one call looks at one of the files, in turn.
-    const one = ended || idle.current === 0 ? undefined : (turn.current += 1);
+    const one = ended || idle.current === 0 ? undefined : (next.current += 1);
     idle.current += 1; // also where the call is refused
     await tails.read(signal, one);
     if (tails.place !== before) idle.current = 0;

@@ -117,6 +117,12 @@ def test_what_a_terminal_shows_of_it_is_one_row_and_moves_no_cursor(state: bytes
     PASSING.clear()
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_of_a_file_nothing_is_left_out(terminal: bool) -> None:
+    text = _printed([b"10%\r2", b"0%\nend"], Printer(io.BytesIO(), terminal=terminal, exact=True))
+    assert text == ("10%\n20%\nend\n" if terminal else "10%\r20%\nend")
+
+
 def test_a_bar_that_never_ends_is_held_in_a_bounded_size() -> None:
     out = io.BytesIO()
     printer = Printer(out)

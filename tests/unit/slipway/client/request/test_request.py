@@ -360,7 +360,6 @@ def test_what_of_a_sweep_may_be_a_mistake_is_said_before_it_is_sent(
 
     request_of(tmp_path, Options(choices, sweep={"lr": [0.1, 0.3]}), PREFIX)
 
-    said = [
-        line.removeprefix("slipway: ") for line in capsys.readouterr().err.splitlines() if "SW077" in line
-    ]
-    assert [line[: len(text)] for line, text in zip(said, says, strict=True)] == says
+    lines = capsys.readouterr().err.splitlines()
+    warnings = [line.removeprefix("slipway: ") for line in lines if "SW077" in line]
+    assert [line[: len(text)] for line, text in zip(warnings, says, strict=True)] == says

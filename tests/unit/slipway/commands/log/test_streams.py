@@ -149,6 +149,20 @@ async def test_a_job_is_followed_through_its_attempts(capsys: pytest.CaptureFixt
     assert "j_1: attempt 1 failed: exit code 3; what follows is attempt 2" in capsys.readouterr().err
 
 
+async def test_an_attempt_that_ends_while_it_is_read_is_read_to_its_end() -> None:
+    class Ending(Growing):
+        """The attempt ends right after the job was looked at, so the current one has no files yet."""
+
+        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+            if self._looks[0] == 0 and not self.attempt:
+                raise Failure("the job is accepted in attempt 2, so no node has run it")
+            return await super().files(job_id, directory, path)
+
+    jobs = [a_job("running"), a_job("succeeded", attempt=2)]
+    service = Ending(jobs, {"stdout.txt": [b"one\n"]}, {"stdout.txt": [b"", b"two\n"]})
+    assert await both(service, follow=True) == ("one\ntwo\n", "", 0)
+
+
 @pytest.mark.parametrize("attempt", [0, 1, 2, 3])
 async def test_each_attempt_has_its_log(attempt: int, capsys: pytest.CaptureFixture[str]) -> None:
     attempts: list[Looks] = [{"stderr.txt": [f"error {number}\n".encode()]} for number in (1, 2, 3)]
