@@ -81,7 +81,8 @@ async def health(req: func.HttpRequest) -> Reply[Health]:
     answers reads: `detail` says which writes; they are tried once a minute, and leave nothing), `engine`
     (`misconfigured` where every cluster answers, but one refuses the settings or is not there, or they
     describe none), `paused` and `sweeper` (`off` where a setting disables it); `settings` that are wrong,
-    if storage or a cluster refuses them, or they turn a function `off`, which is named; the number of rows
+    if storage or a cluster refuses them, they turn a function `off`, which is named, or they give nodes the
+    container of drops where there are teams; the number of rows
     that cannot be read (`unreadable`) and of jobs that wait for a repair of the deployment (`parked`), as
     the passes of the last 15 minutes counted them. No other names and no reasons, because it needs no key.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from local.azurite import Azurite, azurite
 from local.border import reach_this_machine
-from local.clusters.kind import SCRIPTS, ClusterOptions, Running
+from local.clusters.kind import ENDS, SCRIPTS, ClusterOptions, Running
 from local.clusters.registry import CLUSTERS, USUAL
 from local.event_grid.topic import Delivery, Topic
 from local.kept_secrets import kept_secrets, write_private
@@ -117,8 +117,8 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         await provision(settings)
         if cluster:
             await running.enter_async_context(cluster.serving())
-        container = settings.get("SLIPWAY_DROP_CONTAINER", SCRIPTS)
-        await running.enter_async_context(topic.delivering(storage.connection_string, container))
+        containers = (settings.get("SLIPWAY_DROP_CONTAINER", SCRIPTS), ENDS)
+        await running.enter_async_context(topic.delivering(storage.connection_string, containers))
         host_url = await _host(options, data, settings, starter)
         yield Stack(
             storage=storage,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from local.azurebatch.settings import ACCOUNT as BATCH_ACCOUNT
 from local.azurebatch.settings import KEY
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, LOGS, NAME, SCRIPTS, ClusterOptions, Running
+from local.clusters.kind import DATA, ENDS, LOGS, NAME, ClusterOptions, Running
 from local.node_python import node_python
 from local.nodes.programs import install
 
@@ -27,11 +27,14 @@ _EVALUATED = "2"
 @asynccontextmanager
 async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     """Run it as a child, which the stack stops. Raises StartError."""
+    from local.mirrored import make_container, mirrored  # loads the storage SDK
+
     folder = options.data / "azurebatch"
     shared = folder / "shared"
     python = await node_python(folder / "python")
     programs = f"{python}:{install(folder / 'volumes', options.storage.connection_string)}"
-    blobs = await _container(options.storage.connection_string)
+    blobs = await make_container(options.storage.connection_string, _BLOBS)
+    await make_container(options.storage.connection_string, ENDS)
     url = await options.launch(
         "emulator",
         "local.azurebatch",
@@ -42,9 +45,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     )
 
     def serving() -> AbstractAsyncContextManager[None]:
-        from local.mirrored import mirrored  # loads the storage SDK
-
-        return mirrored(shared, options.storage.connection_string, (DATA, SCRIPTS))
+        return mirrored(shared, options.storage.connection_string, (DATA, ENDS))
 
     yield Running(
         url=url,
@@ -58,29 +59,19 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     )
 
 
-async def _container(connection_string: str) -> str:
-    """The address of the container of claims, records, logs and outputs, which is made if it is missing."""
-    from azure.core.exceptions import ResourceExistsError
-    from azure.storage.blob.aio import ContainerClient
-
-    async with ContainerClient.from_connection_string(connection_string, _BLOBS) as client:
-        with suppress(ResourceExistsError):
-            await client.create_container()
-        return str(client.url)
-
-
 def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> dict[str, object]:
     """The settings of a pool, as a person would write them.
 
-    Its nodes mount the containers of drops and data. They upload other files of jobs, and the app
-    sees no directory of theirs.
+    Its nodes have the container of data, and mount others for the jobs that name them. They upload other
+    files of jobs, and the app sees no directory of theirs.
     """
-    mount_root = shared / "mounts"
-    containers = {name: shared / "blobs" / name / "files" for name in (SCRIPTS, DATA)}
-    for directory in (mount_root / LOGS, shared.parent / "nodes"):
-        directory.mkdir(parents=True, exist_ok=True)
+    mount_root, data, ends = (
+        shared / one for one in ("mounts", f"blobs/{DATA}/files", f"blobs/{ENDS}/files")
+    )
+    for folder in (mount_root / LOGS, shared.parent / "nodes"):
+        folder.mkdir(parents=True, exist_ok=True)
     if not (mount_root / DATA).is_symlink():
-        (mount_root / DATA).symlink_to(containers[DATA])
+        (mount_root / DATA).symlink_to(data)
     return {
         "engine": "batch",
         "url": url,
@@ -92,7 +83,6 @@ def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> d
         "path": f"{programs}:{_SYSTEM}",
         "maxNodes": nodes,
         "packages": {"keep": str(shared.parent / "environments")},
-        "mounts": {f"{ACCOUNT}/{name}": str(directory) for name, directory in containers.items()},
-        # Hidden there, so that no drop is seen in it.
-        "ends": str(containers[SCRIPTS] / ".slipway" / "ends"),
+        "mounts": {f"{ACCOUNT}/{DATA}": str(data)},
+        "ends": str(ends),
     }

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The cluster that jobs run on unless they name another one, and the blob containers that its nodes see.
 NAME, SCRIPTS, DATA = "dev-cluster-00", "scripts", "datalake"
+#: The container into which nodes write the records of ends, whose events go to the app.
+ENDS = "ends"
 #: The mount of every job for its output.
 LOGS = "logs"
 

@@ -8,22 +8,22 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, LOGS, NAME, SCRIPTS, ClusterOptions, Installed, Running
+from local.clusters.kind import DATA, ENDS, LOGS, NAME, SCRIPTS, ClusterOptions, Installed, Running
 from local.kubernetes import Kubernetes, Options, find_programs, kubernetes
 from local.kubernetes.programs import VERSION
-from local.mirrored import directory
+from local.mirrored import directory, make_container, mirrored
 
 
 @asynccontextmanager
 async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     """Run it for the length of the block. Raises StartError."""
     own = Options(data=options.data / "kubernetes", nodes=options.nodes, port=options.port)
+    string = options.storage.connection_string
     async with kubernetes(own) as cluster:
+        await make_container(string, ENDS)
 
         def serving() -> AbstractAsyncContextManager[None]:
-            from local.mirrored import mirrored  # loads the storage SDK
-
-            return mirrored(cluster.shared, options.storage.connection_string, (DATA, SCRIPTS))
+            return mirrored(cluster.shared, string, (DATA, ENDS), read=(SCRIPTS,))
 
         kubeconfig = json.loads(cluster.slipway.read_text())
         yield Running(
@@ -33,7 +33,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
                 "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(cluster)}),
                 "SLIPWAY_KUBECONFIGS": json.dumps({NAME: kubeconfig}),
             },
-            connection_string=options.storage.connection_string,
+            connection_string=string,
             processes=cluster.processes,
             hints=(f"export KUBECONFIG={cluster.admin}   (for kubectl)",),
             serving=serving,
@@ -75,6 +75,5 @@ def _cluster(cluster: Kubernetes) -> dict[str, object]:
         },
         "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
-        # Hidden there, so that no drop is seen in it.
-        "ends": str(containers[SCRIPTS] / ".slipway" / "ends"),
+        "ends": str(directory(shared, ENDS)),
     }

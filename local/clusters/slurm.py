@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, NAME, SCRIPTS, ClusterOptions, Installed, Running
+from local.clusters.kind import DATA, ENDS, NAME, SCRIPTS, ClusterOptions, Installed, Running
+from local.mirrored import make_container, mirrored
 from local.slurm import Options, Partition, slurm
 from local.slurm.deployment import app_settings
 from local.slurm.programs import SlurmError, find_programs
@@ -18,19 +19,19 @@ async def start(cluster_options: ClusterOptions) -> AsyncIterator[Running]:
     """Run it with one partition for the length of the block. Raises StartError."""
     nodes = Partition(name="nodes", nodes=cluster_options.nodes)
     options = Options(data=cluster_options.data / "slurm", partitions=(nodes,), port=cluster_options.port)
+    string = cluster_options.storage.connection_string
     async with slurm(options) as cluster:
+        await make_container(string, ENDS)
 
         def serving() -> AbstractAsyncContextManager[None]:
-            from local.mirrored import mirrored  # loads the storage SDK
-
-            return mirrored(cluster.shared, cluster_options.storage.connection_string, (DATA, SCRIPTS))
+            return mirrored(cluster.shared, string, (DATA, ENDS), read=(SCRIPTS,))
 
         yield Running(
             url=cluster.url,
             settings=app_settings(
-                cluster, NAME, ACCOUNT, mounted=DATA, drops=SCRIPTS, containers=(SCRIPTS, DATA)
+                cluster, NAME, ACCOUNT, mounted=DATA, ends=ENDS, containers=(SCRIPTS, DATA)
             ),
-            connection_string=cluster_options.storage.connection_string,
+            connection_string=string,
             processes=cluster.processes,
             hints=(f"export SLURM_CONF={cluster.client_conf}   (for sinfo, squeue…)",),
             serving=serving,

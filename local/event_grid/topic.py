@@ -7,7 +7,7 @@ import json
 import random
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ class Delivery:
 
 
 class Topic:
-    """Takes the lines of Azurite's process, and sends the events of one container."""
+    """Takes the lines of Azurite's process, and sends the events of some containers."""
 
     def __init__(self, delivery: Delivery) -> None:
         self._delivery = delivery
@@ -47,15 +47,15 @@ class Topic:
             self._writes.put_nowait(write)
 
     @asynccontextmanager
-    async def delivering(self, connection_string: str, container: str) -> AsyncIterator[None]:
-        """Deliver the events of a container for the length of the block, those of earlier writes included.
+    async def delivering(self, connection_string: str, containers: Collection[str]) -> AsyncIterator[None]:
+        """Deliver the events of containers for the length of the block, those of earlier writes included.
 
         Events that are not sent by then are left to the inventory.
         """
         async with QueueClient.from_connection_string(
             connection_string, QUEUE, use_env_settings=False, retry_total=0
         ) as queue:
-            task = asyncio.create_task(self._deliver(queue, container), name="events of storage")
+            task = asyncio.create_task(self._deliver(queue, containers), name="events of storage")
             try:
                 yield
             finally:
@@ -63,12 +63,12 @@ class Topic:
                 with suppress(asyncio.CancelledError):
                     await task
 
-    async def _deliver(self, queue: QueueClient, container: str) -> None:
+    async def _deliver(self, queue: QueueClient, containers: Collection[str]) -> None:
         free = asyncio.Semaphore(_AT_ONCE)
         async with asyncio.TaskGroup() as tasks:
             while True:
                 write = await self._writes.get()
-                if write.container != container or write.data["api"] not in APIS:
+                if write.container not in containers or write.data["api"] not in APIS:
                     continue
                 event = blob_created(write, datetime.now(UTC), time.time_ns())
                 text = b64encode(json.dumps(event, separators=(",", ":")).encode()).decode()

@@ -13,12 +13,12 @@ LOGS = "logs"
 
 
 def app_settings(
-    cluster: Slurm, name: str, account: str, *, mounted: str, drops: str, containers: Iterable[str]
+    cluster: Slurm, name: str, account: str, *, mounted: str, ends: str, containers: Iterable[str]
 ) -> dict[str, str]:
     """Settings for a cluster of that name, whose jobs run on the default partition.
 
-    `containers` of the account can be mounted by a job; `mounted` is the one that every job has, `drops` the
-    one whose blobs trigger the app.
+    `containers` of the account can be mounted by a job; `mounted` is the one that every job has, `ends` the
+    one whose events tell the app of ends.
     """
     shared = cluster.shared
     mount_root = shared / "mounts"
@@ -40,8 +40,7 @@ def app_settings(
         },
         "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
-        # Hidden there, so that it is not taken for a drop.
-        "ends": str(directory(shared, drops) / ".slipway" / "ends"),
+        "ends": str(directory(shared, ends)),
     }
     key = b64encode(cluster.jwt_key.read_bytes()).decode()
     return {

@@ -93,6 +93,14 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
     )
 
 
+def is_on_nodes(facts: ClusterFacts, container: str) -> bool:
+    """Whether the nodes of a cluster have a directory for a container of that name, or a mount called so."""
+    of_accounts = (key.split("/") for key in facts.directories)
+    return any(len(parts) == 2 and parts[1] == container for parts in of_accounts) or any(
+        path.rpartition("/")[2] == container for path in facts.mounts or ()
+    )
+
+
 def facts_as_json(facts: ClusterFacts) -> dict[str, Any]:
     """The facts of a cluster as JSON, by the names of the options that configure them."""
     return {

@@ -11,12 +11,13 @@ from datetime import datetime
 from shared.answers import operate
 from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, SilentCluster
 from shared.core.engine import ClusterView
-from shared.core.errors import EngineError
+from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts, facts_as_json
 from shared.core.ledger.node_history import NODE_STATES, NodeHistory
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import cluster_path
 from shared.operate.common_waits import silent_clusters
+from shared.operate.drops_on_nodes import drops_on_nodes
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +59,17 @@ async def clusters(ports: Ports) -> list[ClusterAnswer]:
             return ClusterAnswer(name, error="it cannot be queried; the log says why")
 
     answers = await asyncio.gather(*(one(name) for name in ports.engines.clusters))
+    try:
+        reached = await drops_on_nodes(ports)
+    except SlipwayError as error:
+        logger.warning("whether nodes have the drops is not known: %s", error)
+        reached = {}
+    answers = [
+        replace(one, view=replace(one.view, errors=(*one.view.errors, reached[one.name])))
+        if one.view and one.name in reached
+        else one
+        for one in answers
+    ]
     if all(answer.view for answer in answers):
         return answers
     silent = await silent_clusters(ports)

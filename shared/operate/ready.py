@@ -12,6 +12,7 @@ from shared.admission.pauses import paused
 from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Engines, Ports
 from shared.core.trouble import Troubles, lately
+from shared.operate.drops_on_nodes import drops_on_nodes
 from shared.operate.writable import unwritable
 from shared.setting_table.functions_off import EXPECTED, NEEDED, SWEEPER
 
@@ -118,6 +119,8 @@ async def _probe(ports: Ports) -> Ready:
     for name, why in ports.functions_off.items():
         if name in EXPECTED and ports.troubles.report("settings", f"function {name}", why):
             log.error("not all functions run: %s", why)
+    if storage:
+        await _report_drops(ports)
     wrong = ports.troubles.counts()
     if storage:
         for kind, number in await _reported(ports):
@@ -170,6 +173,23 @@ async def _reported(ports: Ports) -> list[tuple[str, int]]:
         return []
     now = ports.clock()
     return [(kind, n) for kind, n in report.counts.items() if lately(kind, report.at, now)] if report else []
+
+
+async def _report_drops(ports: Ports) -> None:
+    """Report the clusters on which teams are not apart, since their nodes have the container of drops."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            reached = await drops_on_nodes(ports)
+    except (SlipwayError, TimeoutError) as error:
+        log.warning(
+            "whether nodes have the container of drops is not known: %s", error or "no answer in time"
+        )
+        return
+    for name in ports.engines.clusters:
+        if name not in reached:
+            ports.troubles.resolve("settings", f"drops on {name}")
+        elif ports.troubles.report("settings", f"drops on {name}", reached[name]):
+            log.error("teams are not kept apart on the cluster %s: %s", name, reached[name])
 
 
 async def _engine(engines: Engines, engine: str, cluster: str) -> bool:

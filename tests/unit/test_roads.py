@@ -31,6 +31,10 @@ _WALLS = (
     "tests/unit/engines/test_mount_walls.py",
     "test_a_job_reaches_what_is_named_for_it_and_nothing_else",
 )
+_ON_NODES = (
+    "tests/unit/operate/test_ready.py",
+    "test_nodes_with_the_container_of_drops_keep_no_teams_apart",
+)
 _CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
 _RECORDS = (
     "tests/unit/engines/test_shared_records.py",
@@ -65,6 +69,7 @@ ROADS: dict[str, tuple[str, str]] = {
     ),
     "option mounts": _WALLS,
     "option identity": _WALLS,
+    **dict.fromkeys(("option mounted", "option mount_root"), _ON_NODES),
     # storage
     "container SLIPWAY_DROP_CONTAINER": (
         "tests/unit/lifecycle/test_mountable.py",
@@ -151,10 +156,14 @@ def _roads() -> set[str]:
         *(f"container {name}" for name in containers),
         *(f"engine {name}" for name in ENGINES),
         *(f"member {name}" for name in _members() - _OF_ITS_OWN),
-        *(f"option {one.name}" for one in fields(BatchCluster) if one.name in ("mounts", "identity")),
+        *(f"option {name}" for name in _options() if "mount" in name or name == "identity"),
         *(f"port {one.name}" for one in fields(Ports) if one.name not in _APP_ONLY),
         "local admin",
     }
+
+
+def _options() -> set[str]:
+    return {one.name for one in fields(BatchCluster)}
 
 
 def _members() -> set[str]:

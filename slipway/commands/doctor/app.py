@@ -35,7 +35,11 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ("sweeper", "fails"): fail(
         "app", "its last pass over the jobs failed, so jobs stay as they are", "read its log"
     ),
-    ("settings", "wrong"): warn("app", "a service or its host refuses its settings", "read its log"),
+    ("settings", "wrong"): warn(
+        "app",
+        "a service or its host refuses its settings, or a cluster does not keep its teams apart",
+        "see the lines of its clusters below; read its log",
+    ),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }
 #: Health reports this as misconfigured, although a new deployment without a cluster works.
@@ -171,7 +175,9 @@ def _cluster(cluster: Mapping[str, Any]) -> Finding:
         return fail(subject, text, "its jobs wait; check that it runs, its address and its credentials")
     if cluster["errors"]:
         return warn(
-            subject, f"{name}: {'; '.join(map(str, cluster['errors']))}", "its jobs may wait for that"
+            subject,
+            f"{name}: {'; '.join(map(str, cluster['errors']))}",
+            "correct it; jobs may wait for that",
         )
     number = cluster["nodes"]
     return ok(subject, f"{name} answers: {cluster['state']}, {number} node{'' if number == 1 else 's'}")

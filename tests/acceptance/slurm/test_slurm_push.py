@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from local.azurite import ACCOUNT
+from local.clusters.kind import SCRIPTS
 from local.slurm import missing_programs
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
@@ -25,7 +28,10 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
     options = Options(data=tmp_path / "stack", in_memory=True, overrides=overrides, cluster="slurm", nodes=1)
     async with stack(options, provisioned) as running, Door(running, "") as door:
         name, go = unique("record"), tmp_path / "go"
-        spec = shell(f"until [ -e {go} ]; do sleep 0.1; done; exit 7")
+        (cluster,) = json.loads(running.settings["SLIPWAY_CLUSTERS"]).values()
+        drops = f"{cluster['mounts'][f'{ACCOUNT}/{SCRIPTS}']}/of-others"
+        forged = f"mkdir {drops} && echo '{json.dumps(shell('true'))}' >{drops}/job.json || exit 9"
+        spec = shell(f"{forged}; until [ -e {go} ]; do sleep 0.1; done; exit 7")
         await door.call("POST", "jobs", {"name": name, "spec": spec, "notify": [door.hook(name)]})
 
         async def passes_until_it_runs() -> dict[str, Any] | None:
@@ -40,4 +46,6 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
         job = await door.ended(name=name)
         assert (job["state"], job["exitCode"]) == ("failed", 7)
         assert (await door.event(name, "io.slipway.job.failed.v1"))[0]["verified"]
-        assert len(await door.jobs()) == 1, "no drop is seen in a record"
+        assert len(await door.jobs()) == 1, (
+            "no drop is seen in a record, nor in what a job writes beside drops"
+        )

@@ -51,7 +51,7 @@ async def test_each_write_of_the_container_is_an_event_and_nothing_else_is() -> 
         other, scripts = [await blobs.create_container(name) for name in ("other", "scripts")]
         await other.upload_blob("none.py", b"")
         await write(scripts)
-        async with topic.delivering(account.connection_string, "scripts"):
+        async with topic.delivering(account.connection_string, ("scripts",)):
             await queue.create_queue()  # what Event Grid cannot deliver, it delivers later
 
             events = await events_of(queue, 4)
@@ -75,7 +75,7 @@ async def test_copies_arrive_late_and_in_another_order() -> None:
         azurite(on_write=topic.take) as account,
         BlobServiceClient.from_connection_string(account.connection_string) as blobs,
         QueueClient.from_connection_string(account.connection_string, QUEUE) as queue,
-        topic.delivering(account.connection_string, "scripts"),
+        topic.delivering(account.connection_string, ("scripts",)),
     ):
         await queue.create_queue()
         scripts = await blobs.create_container("scripts")

@@ -45,6 +45,26 @@ async def test_what_was_uploaded_is_there_and_what_nodes_write_is_uploaded(
                 await asyncio.sleep(0.1)
 
 
+async def test_what_is_written_into_a_directory_that_is_only_read_never_reaches_its_container(
+    container: ContainerClient, storage: Azurite, tmp_path: Path
+) -> None:
+    await container.upload_blob("theirs/job.json", b"theirs")
+    place = directory(tmp_path, "nodes")
+
+    async with mirrored(tmp_path, storage.connection_string, [], read=["nodes"]):
+        (place / "theirs" / "evil").mkdir()
+        (place / "theirs" / "evil" / "job.json").write_bytes(b"mine")
+        (place / "theirs" / "job.json").write_bytes(b"changed")
+        for number in range(3):  # each time its directory follows, after what it would have sent
+            await container.upload_blob(f"later-{number}", b"x")
+            async with asyncio.timeout(120):
+                while not (place / f"later-{number}").exists():  # noqa: ASYNC110 - storage tells no one
+                    await asyncio.sleep(0.1)
+
+    assert await content(container, "theirs/job.json") == b"theirs"
+    assert await content(container, "theirs/evil/job.json") is None
+
+
 async def test_a_blob_that_no_node_can_see_is_named_once(
     storage: Azurite, container: ContainerClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -11,13 +11,16 @@ from typing import get_args
 
 import pytest
 
+from shared.core.facts import ClusterFacts
 from shared.core.ledger.entries import Reported, Standing
 from shared.core.trouble import Kind, Troubles
 from shared.lifecycle.sweeper import make_pass
+from shared.operate.read import clusters
 from shared.operate.ready import ready
 from shared.setting_table.functions_off import functions_off
 from tests.doubles.memory import MemoryLedger, MemoryTable
-from tests.unit.world import World
+from tests.unit.lifecycle.teams.test_changed_teams import teams
+from tests.unit.world import CLUSTER, Engines, World
 
 REFUSED = "storage answered 403 AuthorizationPermissionMismatch"
 
@@ -158,3 +161,37 @@ async def test_a_pass_after_the_first_asks_no_more_for_what_others_found(world: 
         await make_pass(world.ports)
 
     assert requests == ["standing"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "reported", "is_reached"),
+    [
+        (ClusterFacts(directories=frozenset({"acct/scripts"})), False, True),
+        (ClusterFacts(mounts=frozenset({"logs", "scripts"})), False, True),
+        (ClusterFacts(mounts=frozenset({"nfs/scripts"})), True, True),
+        (ClusterFacts(directories=frozenset({"acct/datalake"}), mounts=frozenset({"logs"})), False, False),
+        (ClusterFacts(mounts=frozenset({"logs"})), True, False),
+    ],
+)
+async def test_nodes_with_the_container_of_drops_keep_no_teams_apart(
+    world: World, caplog: pytest.LogCaptureFixture, facts: ClusterFacts, *, reported: bool, is_reached: bool
+) -> None:
+    cluster = CLUSTER if reported else replace(CLUSTER, facts=facts)
+    world.engine.own_facts = facts if reported else world.engine.own_facts
+    world.use(engines=Engines(world.engine, {"dev": cluster}))
+
+    assert not (await ready(world.ports)).settings_wrong, "without teams, a document may mount it"
+    await teams(world, a={}, b={})
+    world.pass_time(6)
+    readiness = await ready(world.ports)
+    (shown,) = await clusters(world.ports)
+
+    assert readiness.ready
+    assert readiness.settings_wrong is is_reached
+    assert ("drop as any of them" in caplog.text) is is_reached
+    assert shown.view is not None
+    assert any("scripts" in one for one in shown.view.errors) is is_reached
+
+    await teams(world)
+    world.pass_time(6)
+    assert not (await ready(world.ports)).settings_wrong

@@ -8,13 +8,17 @@ from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from local.clusters import slurm
-from local.clusters.kind import NAME, ClusterOptions, Installed, Running
+from local.azurite import ACCOUNT
+from local.clusters import batch, kubernetes, slurm
+from local.clusters.kind import DATA, ENDS, NAME, SCRIPTS, ClusterOptions, Installed, Running
 from local.clusters.registry import CLUSTERS, USUAL
+from local.mirrored import directory
 from local.slurm import programs
+from local.slurm.deployment import app_settings
 
 STRING = "AccountName=a;AccountKey=c2VjcmV0;"
 
@@ -102,3 +106,32 @@ def test_what_an_installed_slurm_lacks_is_named(machine: Path) -> None:
     assert state.trouble.startswith("there is no ")
     assert "slurmrestd" in state.trouble
     assert "slurmctld" not in state.trouble
+
+
+def described(tmp_path: Path) -> dict[str, dict[str, Any]]:
+    """What the settings say of each local cluster whose nodes have directories for containers."""
+    key = tmp_path / "jwt.key"
+    key.write_bytes(b"k")
+    machine: Any = SimpleNamespace(
+        shared=tmp_path, home=tmp_path, path="/bin", job_path="/bin", url="u", user="u", partitions=["p"]
+    )
+    machine.jwt_key = key
+    of_slurm = app_settings(machine, NAME, ACCOUNT, mounted=DATA, ends=ENDS, containers=(SCRIPTS, DATA))
+    return {
+        "batch": batch._cluster("u", tmp_path, "https://b", "/bin", 1),
+        "slurm": json.loads(of_slurm["SLIPWAY_CLUSTERS"])[NAME],
+        "kubernetes": kubernetes._cluster(machine),
+    }
+
+
+def test_nodes_have_no_directory_whose_files_become_drops(tmp_path: Path) -> None:
+    """A node's directory of the container of drops is at most read: what jobs write there goes nowhere."""
+    clusters, drops = described(tmp_path), directory(tmp_path, SCRIPTS)
+
+    assert clusters.keys() == CLUSTERS.keys() - {"emulator"}
+    for cluster in clusters.values():
+        assert cluster["ends"] == str(directory(tmp_path, ENDS))
+        assert not [one for one in cluster.get("mounted", []) if SCRIPTS in one]
+    assert str(drops) not in clusters["batch"]["mounts"].values(), (
+        "it mounts the container for those that name it"
+    )
