@@ -1,7 +1,7 @@
 """A process of a job with all that came of it: asked to end once, waited for, and killed.
 
 A shell ends at once while its child still saves a checkpoint. So a family is over when the last of its
-session is, in whatever group. What has made a session of its own is the concern of the process that started
+session is, in any group. What has made a session of its own is the concern of the process that started
 it: it is neither asked nor waited for here, or a daemon would hold up each end.
 """
 
@@ -80,7 +80,7 @@ class Family:
         self._is_spared = True
 
     def kill(self) -> None:
-        """End whatever is left of it."""
+        """End what is left of it."""
         for _ in range(LOOKS):
             rows = living()
             if not self.is_there(rows):

@@ -44,9 +44,9 @@ class Choices:
     @property
     def envelope(self) -> dict[str, Any]:
         """The slipway.json beside the job.json; empty if it is not needed."""
-        return self.beside({})
+        return self.with_envelope({})
 
-    def beside(self, written: Mapping[str, Any]) -> dict[str, Any]:
+    def with_envelope(self, written: Mapping[str, Any]) -> dict[str, Any]:
         """The members of the envelope that they set, with what it has of them."""
         members: dict[str, Any] = {"cluster": self.cluster} if self.cluster else {}
         if self.gpus is not None:

@@ -134,7 +134,7 @@ def _check(folder: Path) -> None:
 
 def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
     """The members of the envelope that the options set, with what it has of them."""
-    members = options.choices.beside(envelope)
+    members = options.choices.with_envelope(envelope)
     if options.sweep:
         members["sweep"] = dict(options.sweep)
         members |= {"parallel": options.parallel} if options.parallel else {}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from shared.jobspec import has_job_members
 from shared.snapshots.grammar import Entry, Unreadable
 from slipway.client.snapshot.members import as_on_node, folders_above
 from slipway.client.snapshot.unpack import LIMIT
@@ -70,7 +71,8 @@ def _describes_a_job(file: File) -> bool:
         document = json.loads(file.path.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(document, dict) and not document.keys().isdisjoint(("properties", "spec"))
+    job = document.get("spec", document) if isinstance(document, dict) else None
+    return isinstance(job, dict) and has_job_members(job.get("properties"))
 
 
 def _compare(entry: Entry, data: Iterator[bytes], file: File, result: Difference, *, any_mode: bool) -> None:

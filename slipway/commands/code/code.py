@@ -90,6 +90,7 @@ async def _compared(code: Mapping[str, Any], folder: Path, *, as_json: bool) -> 
     async with fetched(code) as archive:
         result = await asyncio.to_thread(difference, archive, tree, from_storage=code["origin"] != "upload")
     answer = {name: getattr(result, name) for name in ("changed", "added", "removed")}
+    answer |= {"notCompared": result.documents} if result.documents else {}
     show(answer, lambda _: list(_differences(result)), as_json=as_json)
     return int(not result.is_none)
 

@@ -35,7 +35,7 @@ from tests.unit.world import CLUSTER, Engines, World, job_json
 
 _HOST = "https://acct.file.core.windows.net"
 _DEPLOYMENT_KEY = base64.b64encode(b"the key of the deployment").decode()
-_BROUGHT = base64.b64encode(b"the key of the job").decode()
+_OWN_KEY = base64.b64encode(b"the key of the job").decode()
 #: Containers of the deployment's account, as a job of the team `a` sees them.
 OPEN = ("datalake", "eyes")
 CLOSED = ("scripts", "runs", "archive", "snapshots", "azure-webjobs-secrets", "app-package", "ears", "free")
@@ -47,7 +47,7 @@ CREDENTIALS: Mapping[str, dict[str, Any]] = {
     "empty": {"credentials": {}},
     "null": {"credentials": {"accountKey": None}},
     "placeholder": {"credentials": {"accountKey": "<AZURE_BATCHAI_STORAGE_KEY>"}},
-    "own key": {"credentials": {"accountKey": _BROUGHT}},
+    "own key": {"credentials": {"accountKey": _OWN_KEY}},
     "made-up key": {"credentials": {"accountKey": "QUJD"}},
     "a signature": {"credentials": {"accountKey": "sv=2021-12-02&sp=rwdl&sig=eA%3D%3D"}},
     "a reference": {

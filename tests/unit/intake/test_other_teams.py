@@ -50,13 +50,13 @@ async def test_a_drop_waits_for_jobs_of_its_team_only_and_learns_of_no_other(wor
 async def test_a_key_of_one_caller_joins_no_job_of_another(world: World) -> None:
     await share(world, teams={"vision": VISION, "speech": SPEECH})
 
-    async def sent(who: Caller) -> str:
+    async def sent_by(who: Caller) -> str:
         body = json.dumps({"spec": job_json(), "idempotencyKey": "same"}).encode()
         request, who = read_request(body, world.ports.policy.limits), await with_teams(world.ports, who)
         arrived = request_arrived(world.ports, request, door="http", source=who.source, key="same", who=who)
         return (await arrived).job.id
 
-    ids = [await sent(who) for who in (EVE, ANN, RITA, EVE)]
+    ids = [await sent_by(who) for who in (EVE, ANN, RITA, EVE)]
 
     assert len(set(ids)) == 3
     assert ids[0] == ids[3]

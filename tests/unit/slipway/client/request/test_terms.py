@@ -1,4 +1,4 @@
-"""What a person asks of a job beside its code: in the document that is made, and in one's own."""
+"""What a person asks of a job beside its code: in the document that is written, and in one's own."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ENVELOPE = {"retry": {"user": 2}, "labels": {"owner": "ann"}, "experiment": "nig
 
 def envelope(folder: Path) -> dict[str, Any]:
     request = request_of(folder, Options(Choices(terms=TERMS)), PREFIX)
-    made = properties(request)
-    assert (made["constraints"]["maxWallClockTime"], made["schedulingPriority"]) == ("PT4H", "high")
+    composed = properties(request)
+    assert (composed["constraints"]["maxWallClockTime"], composed["schedulingPriority"]) == ("PT4H", "high")
     return {name: value for name, value in request.message.items() if name != "spec"}
 
 

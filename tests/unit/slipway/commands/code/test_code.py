@@ -165,7 +165,11 @@ async def test_of_files_that_are_not_counted_no_number_is_said(
 
 @pytest.mark.parametrize(
     ("text", "is_document"),
-    [('{"properties": {"nodeCount": 1}}', True), ('{"spec": {}}', True), ('{"lr": 1}', False), ("{", False)],
+    [
+        *(('{"properties": {"nodeCount": 1}}', True), ('{"spec": {"properties": {"nodeCount": 1}}}', True)),
+        *(('{"lr": 1}', False), ("{", False), ('{"spec": {"replicas": 1}}', False)),
+        ('{"type": "object", "properties": {"lr": {"type": "number"}}}', False),
+    ],
 )
 async def test_the_document_that_was_submitted_is_not_a_difference(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, is_document: bool
@@ -178,3 +182,5 @@ async def test_the_document_that_was_submitted_is_not_a_difference(
     out = capsys.readouterr().out
     assert ("added doc.json" in out) is not is_document
     assert ("not compared: doc.json describes a job" in out) is is_document
+    await code(job, diff=tmp_path, as_json=True)
+    assert json.loads(capsys.readouterr().out).get("notCompared") == (["doc.json"] if is_document else None)
