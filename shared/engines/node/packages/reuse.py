@@ -136,9 +136,10 @@ def _installed() -> Iterator[str]:
     """What the interpreter has already, which is not installed again."""
     for directory in (*sys.path, site.getusersitepackages()):
         with suppress(OSError):
-            yield directory
-            names = (one.name for one in Path(directory).iterdir())
-            yield from sorted(name for name in names if name.endswith(("-info", ".pth")))
+            names = [
+                one.name for one in Path(directory).iterdir()
+            ]  # of the user, each job may have another home
+            yield from (directory, *sorted(name for name in names if name.endswith(("-info", ".pth"))))
 
 
 def _is_ours(directory: Path) -> bool:
