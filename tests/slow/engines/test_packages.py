@@ -21,7 +21,7 @@ from shared.engines.launch.programs import joined
 from shared.engines.node.packages.environment import MARK
 from shared.engines.node.packages.install import SETTINGS
 from shared.engines.node.packages.reuse import MOST
-from tests.doubles.packages import project, wheel
+from tests.doubles.packages import project, sdist, wheel
 
 _SYSTEM = "/usr/bin:/bin"
 #: A command, and its module.
@@ -42,6 +42,15 @@ class Node:
         job = Job(self, self.root / name)
         job.write(**files)
         return job
+
+    def index(self) -> Path:
+        """An index of the wheels that are there now."""
+        for file in self.wheels.glob("*.whl"):
+            page = self.root / "index" / file.name.split("-")[0] / "index.html"
+            page.parent.mkdir(parents=True, exist_ok=True)
+            names = sorted(one.name for one in self.wheels.glob(f"{page.parent.name}-*.whl"))
+            page.write_text("".join(f'<a href="../../wheels/{one}">{one}</a>' for one in names))
+        return self.root / "index"
 
     def lists(self, text: str) -> str:
         """A list of packages that pip takes from the wheels."""
@@ -263,8 +272,9 @@ class Kept:
         self.node, self.directory = Node(root), root / "kept" / "team"
 
     def job(self, name: str, text: str = "tiny", **files: str) -> Job:
-        job = self.node.job(name, requirements__txt=self.node.lists(text), **files)
+        job = self.node.job(name, requirements__txt=f"{text}\n", **files)
         job.settings = {"keep": str(self.directory), "seconds": 60}
+        job.variables = {"PIP_INDEX_URL": self.node.index().as_uri(), "PIP_CONFIG_FILE": os.devnull}
         return job
 
     @property
@@ -294,9 +304,8 @@ def test_what_a_job_installs_itself_is_its_own(kept: Kept) -> None:
     first, second = kept.job("first"), kept.job("second")
     succeeded(first.prepare())
 
-    first.shell(
-        "pip install --no-index later && python -m pip uninstall -y later && pip install --no-index later"
-    )
+    assert first.variables == second.variables
+    first.shell("pip install later && python -m pip uninstall -y later && pip install later")
     succeeded(second.prepare())
 
     assert first.python("import later, tiny") == ""
@@ -341,6 +350,69 @@ def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> No
 
     assert job.python("import local_one, tiny; print(local_one.V)") == "7\n"
     assert kept.all == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff-r base.txt",
+        "--no-index --find-links wheels\ntiny",
+        "--find-links=wheels --no-index\ntiny",
+        "--pre -r base.txt",
+        "tiny\n--no-index -c base.txt",
+        "./tiny-1.0-py3-none-any.whl",
+        "tiny-1.0-py3-none-any.whl",
+    ],
+)
+def test_what_a_line_says_anywhere_counts(kept: Kept, text: str) -> None:
+    wheel(kept.node.wheels, "tiny", "V = '1.0'", "1.0")
+    wheel(kept.node.wheels, "tiny", "V = '2.0'", "2.0")
+    values = []
+    for version in ("1.0", "2.0"):
+        job = kept.job(version, text, base__txt=f"tiny=={version}\n")
+        (job.work / "wheels").mkdir()
+        wheel(job.work / "wheels", "tiny", f"V = '{version}'", version)
+        wheel(job.work, "tiny", f"V = '{version}'", "1.0")
+        job.variables = (
+            {**job.variables, "PIP_FIND_LINKS": str(kept.node.wheels)} if "-c" in text else job.variables
+        )
+        succeeded(job.prepare())
+        values.append(job.python("import tiny; print(tiny.V)"))
+
+    assert values == ["1.0\n", "2.0\n"]
+
+
+def test_what_is_built_is_kept_for_no_other(kept: Kept) -> None:
+    sdist(kept.node.root / "index", "built", "FLAGS")
+    values = []
+    for flags in ("off", "on"):
+        job = kept.job(flags, "built")
+        job.variables = {**job.variables, "FLAGS": flags}
+        assert "were installed: " in succeeded(job.prepare())
+        values.append(job.python("import built; print(built.FLAGS)"))
+
+    assert values == ["off\n", "on\n"]
+
+
+@pytest.mark.parametrize("variable", ["PIP_CONSTRAINT", "PIP_FIND_LINKS"])
+def test_files_that_a_variable_names_count(kept: Kept, variable: str) -> None:
+    job = kept.job("j", limits__txt="tiny==1.0\n")
+    job.variables = {**job.variables, variable: "limits.txt" if "LINKS" not in variable else "."}
+
+    assert "were installed: " in succeeded(job.prepare())
+
+    assert kept.all == []
+
+
+def test_commands_of_kept_packages_see_what_the_job_installs(kept: Kept) -> None:
+    wheel(kept.node.wheels, "later")
+    text = "def main():\n    import later, sys\n    print('sees', sys.argv[1:])\n"
+    wheel(kept.node.wheels, "runner", text)
+    for name in ("first", "second"):
+        job = kept.job(name, "runner")
+        assert "kept" in succeeded(job.prepare())
+
+        assert job.shell("pip install -q later && runner --a 'b c'") == "sees ['--a', 'b c']\n"
 
 
 def test_nodes_that_share_the_directory_of_a_job_build_what_is_in_its_folder_once(node: Node) -> None:
