@@ -116,7 +116,7 @@ class Printer:
     def _print(self, file: str, line: _Rest) -> None:
         if self.terminal:
             PASSING.clear()
-        time, rank = self._start(line)
+        time, rank = self._time(), self._start(line)
         text = f"{time}{self._painted(rank, line)}{self._text(line)}\n"
         self.stream.write(text.encode("utf-8", "surrogateescape"))
 
@@ -126,21 +126,23 @@ class Printer:
 
     def _row(self, line: _Rest, width: int) -> str:
         """A line in so many columns, of whose colours only that of its rank is left."""
-        time, rank = self._start(line)
+        time, rank = self._time(), self._start(line)
         text = harmless(self._text(line), colour=False).replace("\t", " ")
         if (room := width - cells(time + rank)) < _NARROWEST:
             return shortened(time + rank + text, width)
         return time + self._painted(rank, line) + shortened(text, room)
 
-    def _start(self, line: _Rest) -> tuple[str, str]:
-        """What stands before the text of a line: the time, and the rank, with ! for standard error."""
-        time = f"{self.clock()} " if self.clock else ""
+    def _time(self) -> str:
+        return f"{self.clock()} " if self.clock else ""
+
+    def _start(self, line: _Rest) -> str:
+        """The rank before the text of a line, with ! for standard error; "" for the only process."""
         if not line.rank:
-            return time, ""
+            return ""
         rank = self._rank(line)
         if rank not in self._ranks:
             self._ranks.append(rank)
-        return time, f"{rank:>{max(map(len, self._ranks))}} {'!' if line.is_error else '|'} "
+        return f"{rank:>{max(map(len, self._ranks))}} {'!' if line.is_error else '|'} "
 
     def _painted(self, text: str, line: _Rest) -> str:
         """The text in the colour of the rank of a line."""
