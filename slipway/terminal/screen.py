@@ -1,11 +1,12 @@
 """What a command prints: wherever a text is from, nothing in it moves the cursor of a terminal."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from slipway.terminal.characters import harmless, one_line, printable
 from slipway.terminal.passing import PASSING
@@ -177,6 +178,15 @@ def cells(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+def columns_of(stream: BinaryIO) -> int:
+    """The columns of the terminal of a stream: it has one also where standard output is a file."""
+    try:
+        own = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        own = 0
+    return shutil.get_terminal_size((own or 80, 24)).columns
 
 
 def padded(text: str, width: int) -> str:

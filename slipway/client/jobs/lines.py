@@ -6,7 +6,6 @@ only the last state is printed: a progress bar is one line, which a terminal sho
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple, TextIO
@@ -15,10 +14,12 @@ from slipway.client.jobs.processes import LONGEST, last_state
 from slipway.failure import Failure
 from slipway.terminal.characters import RESET, coloured, harmless, printable
 from slipway.terminal.passing import PASSING
-from slipway.terminal.screen import json_text, shortened
+from slipway.terminal.screen import cells, columns_of, json_text, shortened
 
 #: The colours of the ranks, in turn: cyan, yellow, green, magenta, blue.
 _RANK_COLOURS = (36, 33, 32, 35, 34)
+#: Columns that the text of a line which changes needs beside its start.
+_NARROWEST = 12
 
 
 class _Rest(NamedTuple):
@@ -78,10 +79,8 @@ class Printer:
         self.stream.flush()
         if self.redraws and self._rests:
             *_, last = self._rests.values()
-            text = self._text(last)
             if self.takes(last.data):
-                whole = f"{self._start(last)}{harmless(text, colour=False)}".replace("\t", " ")
-                PASSING.show(self.stream, shortened(whole, shutil.get_terminal_size().columns - 1))
+                PASSING.show(self.stream, self._row(last, columns_of(self.stream) - 1))
         if self.errors is not None:
             self.errors.flush()
 
@@ -117,24 +116,43 @@ class Printer:
     def _print(self, file: str, line: _Rest) -> None:
         if self.terminal:
             PASSING.clear()
-        start, text = self._start(line), self._text(line)
-        self.stream.write(f"{start}{text}\n".encode("utf-8", "surrogateescape"))
+        time, rank = self._time(), self._start(line)
+        text = f"{time}{self._painted(rank, line)}{self._text(line)}\n"
+        self.stream.write(text.encode("utf-8", "surrogateescape"))
 
     def _text(self, line: _Rest) -> str:
         text = line.data.decode("utf-8", "surrogateescape") if self.exact else _shown(line.data)
         return harmless(text, colour=self.colour) if self.terminal else text
 
+    def _row(self, line: _Rest, width: int) -> str:
+        """A line in so many columns, of whose colours only that of its rank is left."""
+        time, rank = self._time(), self._start(line)
+        text = harmless(self._text(line), colour=False).replace("\t", " ")
+        if (room := width - cells(time + rank)) < _NARROWEST:
+            return shortened(time + rank + text, width)
+        return time + self._painted(rank, line) + shortened(text, room)
+
+    def _time(self) -> str:
+        return f"{self.clock()} " if self.clock else ""
+
     def _start(self, line: _Rest) -> str:
-        """What stands before the text of a line: the time, and the rank, with ! for standard error."""
-        time = f"{self.clock()} " if self.clock else ""
+        """The rank before the text of a line, with ! for standard error; "" for the only process."""
         if not line.rank:
-            return time
-        rank = printable(line.rank) if self.terminal else line.rank
+            return ""
+        rank = self._rank(line)
         if rank not in self._ranks:
             self._ranks.append(rank)
-        text = f"{rank:>{max(map(len, self._ranks))}} {'!' if line.is_error else '|'} "
-        number = _RANK_COLOURS[self._ranks.index(rank) % len(_RANK_COLOURS)]
-        return time + (f"\x1b[{number}m{text}{RESET}" if self.colour else text)
+        return f"{rank:>{max(map(len, self._ranks))}} {'!' if line.is_error else '|'} "
+
+    def _painted(self, text: str, line: _Rest) -> str:
+        """The text in the colour of the rank of a line."""
+        if not self.colour or not line.rank:
+            return text
+        number = _RANK_COLOURS[self._ranks.index(self._rank(line)) % len(_RANK_COLOURS)]
+        return f"\x1b[{number}m{text}{RESET}"
+
+    def _rank(self, line: _Rest) -> str:
+        return printable(line.rank) if self.terminal else line.rank
 
 
 @dataclass

@@ -1,9 +1,14 @@
 """Lines that read the same on a terminal and in a file."""
 
 import ast
+import fcntl
 import io
 import json
+import os
 import re
+import struct
+import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -12,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from slipway.terminal.characters import harmless
-from slipway.terminal.screen import Line, Screen, cells, json_text, put, remark, table
+from slipway.terminal.screen import Line, Screen, cells, columns_of, json_text, put, remark, table
 
 ROOT = Path(__file__).resolve().parents[4]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
@@ -104,6 +109,20 @@ def test_the_last_column_goes_on_below_itself(columns: int, monkeypatch: pytest.
     words = " ".join(line[shown[0].index("why") :] for line in shown[1:-1])
     assert words.startswith("the cluster has no node of this size, ")
     assert words.endswith(" and will have none")
+
+
+def test_a_stream_has_the_columns_of_its_terminal_also_where_standard_output_is_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "wb"), os.fdopen(theirs, "wb") as stream, io.StringIO() as out:
+        monkeypatch.setattr(sys, "__stdout__", out)
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 50, 0, 0))
+        assert columns_of(stream) == 50
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
+        assert columns_of(stream) == 80
+    assert columns_of(io.BytesIO()) == 80
 
 
 def test_nothing_in_a_text_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:

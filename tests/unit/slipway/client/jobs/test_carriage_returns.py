@@ -3,13 +3,14 @@
 import io
 import itertools
 import json
+import re
 from collections.abc import Callable, Sequence
 
 import pytest
 
 from slipway.client.jobs.lines import JsonPrinter, Printer
 from slipway.terminal.passing import PASSING
-from slipway.terminal.screen import remark
+from slipway.terminal.screen import cells, remark
 from tests import breadth
 
 #: What a job writes, and the lines that are left of it.
@@ -21,6 +22,7 @@ BARS = {
     "at its end": (b"a\n10%\r20%\r", ["a", "20%"]),
     "plain": (b"a\nb", ["a", "b"]),
 }
+_COLOURS = re.compile(r"\x1b\[\d+m")
 _CASES = [(name, parts) for name in BARS for parts in (1, 2, 3)]
 
 
@@ -30,14 +32,18 @@ def _cut(data: bytes, parts: int) -> Sequence[tuple[bytes, ...]]:
     return [tuple(data[a:b] for a, b in itertools.pairwise((0, *places, len(data)))) for places in ways]
 
 
+def _text(printer: Printer) -> str:
+    stream = printer.stream
+    assert isinstance(stream, io.BytesIO)
+    return stream.getvalue().decode()
+
+
 def _printed(parts: Sequence[bytes], printer: Printer, rank: str = "", file: str = "stdout.txt") -> str:
     for part in parts:
         printer.write(file, rank, part)
         printer.flush()
     printer.finish()
-    stream = printer.stream
-    assert isinstance(stream, io.BytesIO)
-    return stream.getvalue().decode()
+    return _text(printer)
 
 
 def _on_screen(text: str) -> list[str]:
@@ -115,6 +121,36 @@ def test_what_a_terminal_shows_of_it_is_one_row_and_moves_no_cursor(state: bytes
     assert "\u202e" not in row
     assert len(row) < 80
     PASSING.clear()
+
+
+@pytest.mark.parametrize("columns", [10, 24, 50, 80, 200])
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("rank", ["", "1", "wk-10", "\x1b[31mx"])
+def test_a_bar_that_changes_has_the_head_and_the_room_of_a_line_that_has_ended(
+    rank: str, colour: bool, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    bar = " 42%|████      | 42/100 [00:12<00:17,  3.4it/s]"
+    changes, ended = (
+        Printer(io.BytesIO(), terminal=True, colour=colour, redraws=True, clock=lambda: "12:00:00")
+        for _ in range(2)
+    )
+    changes.write("stderr.txt", rank, f"\r{bar}".encode(), is_error=True)
+    changes.flush()
+    row = _text(changes)
+    ended.write("stderr.txt", rank, f"{bar}\n".encode(), is_error=True)
+    PASSING.clear()
+
+    line = _text(ended).removesuffix("\n")
+    head, plain = line.removesuffix(bar), _COLOURS.sub("", row)
+    assert cells(plain) <= columns - 1
+    assert _COLOURS.sub("", line).startswith(plain[:4])
+    assert row.count("\x1b") == (2 if colour and rank and row.startswith(head) else 0)
+    if columns >= 50:
+        assert row.startswith(f"{head} 42%")
+        assert row.endswith("it/s]")
+    if cells(_COLOURS.sub("", line)) < columns:
+        assert row == line
 
 
 @pytest.mark.parametrize("terminal", [False, True])
