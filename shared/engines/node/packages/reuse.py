@@ -32,7 +32,8 @@ _OPTION = (
 )
 _PLAIN = re.compile(
     rf"{_OPTION}(?:\s+{_OPTION})*$"
-    r"|(?!\S*\.(?:whl|zip|t[abglx]|gz|bz2|xz|lz))[A-Za-z0-9][\w.-]*\s*(?:\[[\w\s,.-]*\]\s*)?(?:\(?[<>=!~][\w\s.,*+!<>=~]*\)?\s*)?"
+    r"|(?!\S*\.(?:whl|zip|t[abglx]|gz|bz2|xz|lz))[A-Za-z0-9][\w.-]*\s*(?:\[[\w\s,.-]*\]\s*)?"
+    r"(?:\(?[<>=!~][\w\s.,*+!<>=~]*\)?\s*)?"
     r"(?:;[\w\s.,<>=!~()'\"]*)?(?:\s*--hash[=\s]\s*\w+:[0-9a-f]+)*$",
     re.ASCII | re.IGNORECASE,
 )
@@ -43,18 +44,9 @@ _ONLY_WHEELS = ("--only-binary", ":all:")
 _LOCK = ".lock"
 #: Variables of pip with which an environment is kept: they name no files. Files that say where packages come
 #: from, and for which system they are.
-_SETTINGS = (
-    *(
-        "INDEX_URL",
-        "EXTRA_INDEX_URL",
-        "NO_INDEX",
-        "PRE",
-        "TRUSTED_HOST",
-        "PROXY",
-        "RETRIES",
-        "DEFAULT_TIMEOUT",
-    ),
-    *("NO_CACHE_DIR", "DISABLE_PIP_VERSION_CHECK", "NO_INPUT", "ROOT_USER_ACTION", "PROGRESS_BAR"),
+_SETTINGS = re.compile(
+    r"PIP_(?:(?:EXTRA_)?INDEX_URL|NO_INDEX|PRE|TRUSTED_HOST|PROXY|RETRIES|(?:DEFAULT_)?TIMEOUT|NO_CACHE_DIR"
+    r"|DISABLE_PIP_VERSION_CHECK|NO_INPUT|ROOT_USER_ACTION|PROGRESS_BAR)$"
 )
 _FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf", "/etc/os-release")
 
@@ -129,7 +121,7 @@ def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
     digest = hashlib.sha256()
     lists: Set[Path] = set()
     named = {name: value for name, value in values.items() if name.startswith("PIP_") and value != os.devnull}
-    if any(name[len("PIP_") :] not in _SETTINGS for name in named):
+    if not all(map(_SETTINGS.match, named)):
         return None
     if file.suffix != ".txt" or not _add(file, lists):
         return None
