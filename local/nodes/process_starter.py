@@ -110,7 +110,7 @@ def _run(task: dict[str, Any]) -> int:
     signal.signal(signal.SIGALRM, insist)
     _adopt_orphans()
     try:
-        outputs = [_open(task["stdout"]), _open(task["stderr"])]
+        outputs = [_open(task[name], goes_on=task["goes_on"]) for name in ("stdout", "stderr")]
     except FileNotFoundError:
         raise
     except OSError:
@@ -152,8 +152,11 @@ def _start(task: dict[str, Any], out: IO[bytes], err: IO[bytes]) -> "subprocess.
     )
 
 
-def _open(path: str) -> int:
-    """Open a file for writing by its real path: a job could have replaced parts of the path by links."""
+def _open(path: str, *, goes_on: bool) -> int:
+    """Open a file for writing by its real path: a job could have replaced parts of the path by links.
+
+    Where it goes on, what is in it stays.
+    """
     parent = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
     *folders, name = Path(path).parts[1:]
     passing = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -161,11 +164,11 @@ def _open(path: str) -> int:
         for folder in folders:
             before, parent = parent, os.open(folder, passing, dir_fd=parent)
             os.close(before)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_APPEND
         file = os.open(name, flags, 0o666, dir_fd=parent)
     finally:
         os.close(parent)
-    os.ftruncate(file, 0)  # fails on a pipe
+    os.ftruncate(file, os.fstat(file).st_size if goes_on else 0)  # fails on a pipe
     os.set_blocking(file, True)
     return file
 

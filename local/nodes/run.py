@@ -238,6 +238,8 @@ class Run:
                 cwd=self._node_directories[process.node].work,
                 stdout=directory / process.stdout,
                 stderr=directory / process.stderr,
+                # A job that goes back to the queue runs again with the same directories.
+                goes_on=True,
                 grace=self._settings.grace,
             ),
             self._launcher,

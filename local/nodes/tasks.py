@@ -33,6 +33,8 @@ class Task:
     cwd: Path
     stdout: Path
     stderr: Path
+    #: Whether its output goes on below what is in these files, of an earlier run.
+    goes_on: bool = False
     #: Its standard input.
     text: str = field(default="", repr=False)
     #: Seconds from SIGTERM to SIGKILL.
@@ -54,6 +56,7 @@ async def run(task: Task, launcher: Launcher) -> int:
                 "cwd": str(task.cwd),
                 "stdout": str(task.stdout),
                 "stderr": str(task.stderr),
+                "goes_on": task.goes_on,
                 "text": task.text,
                 "grace": task.grace,
             }

@@ -109,7 +109,7 @@ class _Reading:
         if self.has_any:
             self._begin_again()
             again = f"{job['id']} starts again ({job['state']})"
-            say(f"{again}: what follows is its next run, from the beginning")
+            say(f"{again}: what follows is its log, from the beginning")
 
     def _begin_again(self) -> None:
         self.out.finish()

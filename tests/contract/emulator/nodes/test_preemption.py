@@ -43,6 +43,29 @@ async def test_a_job_on_a_preempted_node_starts_again_from_the_beginning_elsewhe
     assert node["id"] not in [one["id"] for one in await nodes_of(lab)]
 
 
+async def test_what_a_run_wrote_before_its_node_was_taken_away_stays_in_its_log(lab: Lab) -> None:
+    await lab.make_cluster(autoscale(1), vmPriority="lowpriority")
+    command = (
+        "trap 'echo term; sleep 1; echo saved; echo bad >&2; exit 1' TERM; echo go;"
+        " [ $AZ_BATCHAI_PREV_OUTPUT_MODEL ] || while true; do sleep 0.1; done"
+    )
+    output = [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/out"}]
+    await lab.submit("job", **custom(command), outputDirectories=output)
+
+    async def text() -> bool:
+        return "stdout.txt" in await lab.files("job") and await lab.read("job", "stdout.txt") == "go\n"
+
+    await lab.reaches("job", "running")
+    await until(text)
+    (node,) = await nodes_of(lab)
+    await lab.send("POST", f"/emulator/nodes/{node['id']}/preempt")
+    job = await lab.ends("job")
+
+    assert job.execution_state == "succeeded", job.execution_info.errors
+    assert await lab.read("job", "stdout.txt") == "go\nterm\nsaved\ngo\n"
+    assert (await lab.read("job", "stderr.txt")).endswith("bad\n")
+
+
 async def test_an_idle_node_that_is_preempted_is_replaced(lab: Lab) -> None:
     await lab.make_cluster({"manual": {"targetNodeCount": 1}}, vmPriority="lowpriority")
 
