@@ -290,7 +290,10 @@ def test_a_folder_whose_document_runs_it_from_the_drop_container_is_refused(tmp_
     with pytest.raises(Failure, match=r"take the mount out of mountVolumes, .* slipway drop"):
         request_of(tmp_path / "digits", NOTHING, PREFIX)
 
-    (tmp_path / "digits" / "run.sh").rename(tmp_path / "digits" / "other.sh")
+    properties["customToolkitSettings"] = {"commandLine": "bash run.sh"}
+    (tmp_path / "digits" / "job.json").write_text(
+        json.dumps(job := {"properties": {"nodeCount": 1, **properties}})
+    )
     request = request_of(tmp_path / "digits", NOTHING, PREFIX)
     assert (request.at, request.message["spec"]) == ("", job)
 
