@@ -78,15 +78,20 @@ def _filled(node: Any, script: str, folder: str, member: str) -> Any:
     if isinstance(node, list):
         return [_filled(value, script, folder, member) for value in node]
     if not isinstance(node, str) or "<SLIPWAY_" not in node:
-        return node
+        return _no_option(node, member) if isinstance(node, str) else node
     if _SCRIPT in node:
         if flaw := placeholder_flaw(script, member):
             raise Failure(f"{printable(script)} cannot be a part of {member}: it {flaw}; rename the script")
         begin, _, rest = node.partition(_SCRIPT)
         node = f"{begin}{_FOLDER}/{script}{rest.partition('>')[2]}"
-    if member == PATH_FIELD and folder == "." and not node.startswith(f"{_FOLDER}/-"):  # an option
+    if member == PATH_FIELD and folder == ".":
         node = node.replace(f"{_FOLDER}/", "")
-    return node.replace(_FOLDER, folder)
+    return _no_option(node.replace(_FOLDER, folder), member)
+
+
+def _no_option(text: str, member: str) -> str:
+    """The text; Python would take a script whose name begins with a dash for an option."""
+    return f"./{text}" if member == PATH_FIELD and text.startswith("-") else text
 
 
 def _place(folder: Path, document: Mapping[str, Any]) -> str:
