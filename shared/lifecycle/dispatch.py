@@ -38,6 +38,7 @@ from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.mountable import mountable_now
 from shared.lifecycle.observe import follow, give_back
+from shared.lifecycle.packages import VARIABLE as PACKAGES
 from shared.lifecycle.packages import package_variables
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
@@ -233,12 +234,14 @@ def with_ours(document: Mapping[str, Any], job: Job, packages: Mapping[str, str]
     """The document with the variables that identify a job and its attempt, unbuffered Python, and `packages`.
 
     They come first, the token before all: who reads a list of jobs finds it without reading the others. The
-    document may set its own PYTHONUNBUFFERED; the empty text turns it off.
+    document may set its own PYTHONUNBUFFERED; the empty text turns it off. It sets none of the others.
     """
     token = job.fixed_target.token
     ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), **packages}
-    properties = dict(document["properties"])
-    theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
+    properties, reserved = dict(document["properties"]), {*ours, PACKAGES}
+    theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in reserved]
+    if secrets := properties.get("secrets"):
+        properties["secrets"] = [v for v in secrets if v.get("name") not in reserved]
     chosen = {v.get("name") for v in (*theirs, *(properties.get("secrets") or ()))}
     if UNBUFFERED[0] not in chosen:
         ours |= dict((UNBUFFERED,))

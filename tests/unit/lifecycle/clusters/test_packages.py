@@ -42,6 +42,16 @@ async def test_index_and_proxy_of_the_cluster_reach_the_jobs_that_install_packag
     assert await submitted(world, "pip list") is None
 
 
+@pytest.mark.parametrize("kind", ["environmentVariables", "secrets"])
+async def test_a_job_does_not_set_them_itself(world: World, kind: str) -> None:
+    own = [{"name": name, "value": "own"} for name in ("SLIPWAY_PACKAGES", "SLIPWAY_TOKEN", "A")]
+    properties: dict[str, Any] = {kind: own}
+    await submitted(world, **properties)
+
+    submission = world.engine.orders[-1].document["properties"]
+    assert [one["name"] for one in submission[kind] if one["value"] == "own"] == ["A"]
+
+
 async def kept_for(world: World, clusters: dict[str, list[str] | None]) -> Any:
     """What a job of the team `a` gets, if each team may use these clusters; None for all."""
     cluster_with(world, keep="/kept/")
