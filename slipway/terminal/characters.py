@@ -13,6 +13,10 @@ _COLOUR = re.compile(r"\x1b\[([0-9;:]*)m", re.ASCII)
 #: Parameters of such a sequence: an extended colour with its numbers, or one; 8 conceals what follows.
 _PARAMETER = re.compile(r"[345]8(?:;5;\d*|;2(?:;\d*){0,3})|[^;]*")
 _CONCEALED = 8
+#: What has no ink, though Python takes it for printable: Unicode's Default_Ignorable_Code_Point, and a blank.
+_NO_INK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 def coloured(stream: TextIO) -> bool:
@@ -43,6 +47,11 @@ def printable(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else code_of(c) for c in name)
+
+
+def inked(name: str) -> str:
+    """The same, and a character that a terminal shows as nothing is an escape."""
+    return _NO_INK.sub(lambda match: code_of(match[0]), printable(name))
 
 
 def _is_colour(sequence: str) -> bool:

@@ -13,6 +13,7 @@ from shared.snapshots.grammar import Entry, Unreadable
 from slipway.client.snapshot.members import as_on_node, folders_above
 from slipway.client.snapshot.unpack import LIMIT
 from slipway.client.snapshot.walk import File, Tree
+from slipway.client.snapshot.words import shown_name
 from slipway.failure import Failure
 
 #: Bytes of a file whose lines are compared.
@@ -107,4 +108,5 @@ def _lines(before: bytes, after: bytes, name: str) -> list[str]:
         old, new = (text.decode().splitlines() for text in (before, after))
     except UnicodeDecodeError:
         return []
-    return list(difflib.unified_diff(old, new, f"job/{name}", f"folder/{name}", lineterm=""))
+    shown = shown_name(name)
+    return list(difflib.unified_diff(old, new, f"job/{shown}", f"folder/{shown}", lineterm=""))

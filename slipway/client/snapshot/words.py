@@ -8,10 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.core.visible import escaped
+from shared.snapshots.listing import as_text
 from shared.snapshots.pack import MIB, Packed
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.pack import NAMED, size_of
 from slipway.client.snapshot.walk import Tree
+from slipway.terminal.characters import inked
 from slipway.terminal.screen import say
 
 #: Bytes of a folder from which on its largest files are named.
@@ -77,6 +79,11 @@ def _names(paths: Sequence[str]) -> list[str]:
 def taken_back(name: str) -> str:
     """How a file goes along that may be a secret."""
     return f"`!{escaped(name)}` in {IGNORE_FILE} takes it along"
+
+
+def shown_name(name: str) -> str:
+    """A name in the code of a job, as no other is shown."""
+    return inked(as_text(name))
 
 
 def some(names: Sequence[str]) -> str:

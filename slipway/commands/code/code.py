@@ -16,9 +16,10 @@ from slipway.client.snapshot.fetch import fetched
 from slipway.client.snapshot.pack import size_of
 from slipway.client.snapshot.unpack import LIMIT, unpack
 from slipway.client.snapshot.walk import walk
+from slipway.client.snapshot.words import shown_name
 from slipway.commands.asking import asking_about, show
 from slipway.failure import Failure
-from slipway.terminal.characters import printable
+from slipway.terminal.characters import inked, printable
 from slipway.terminal.screen import say
 
 #: Members of the answer that read the code without a key.
@@ -60,9 +61,9 @@ def _summary(code: Mapping[str, Any]) -> Iterator[str]:
 
 def _listed(code: Mapping[str, Any]) -> Iterator[str]:
     for entry in code["entries"]:
-        link = f" -> {printable(entry['link'])}" if entry.get("link") else ""
+        link = f" -> {inked(entry['link'])}" if entry.get("link") else ""
         mark = "*" if entry.get("executable") else ""
-        yield f"{size_of(entry['bytes']):>10}  {printable(entry['name'])}{mark}{link}"
+        yield f"{size_of(entry['bytes']):>10}  {inked(entry['name'])}{mark}{link}"
     if code["more"]:
         yield "and more, which are not listed; write all of them into a directory: --to DIR"
 
@@ -99,10 +100,10 @@ def _differences(result: Difference) -> Iterator[str]:
     if result.is_none:
         yield "the folder is what the job runs"
     for name in result.documents:
-        yield f"not compared: {printable(name)} describes a job, and is not part of its code"
+        yield f"not compared: {shown_name(name)} describes a job, and is not part of its code"
     for word, names in (("removed", result.removed), ("added", result.added), ("changed", result.changed)):
         for name in names:
-            yield f"{word} {printable(name)}"
+            yield f"{word} {shown_name(name)}"
             yield from map(printable, result.lines.get(name, ()))
 
 
@@ -110,7 +111,7 @@ async def _written(code: Mapping[str, Any], to: Path, *, as_json: bool) -> int:
     async with fetched(code) as archive:
         unpacked = await asyncio.to_thread(unpack, archive, to)
     for name, reason in unpacked.skipped.items():
-        say(f"{printable(name)}: {reason}")
+        say(f"{shown_name(name)}: {reason}")
     answer = {"files": unpacked.files, "directory": str(to), "skipped": unpacked.skipped}
     show(answer, lambda _: [f"wrote {unpacked.files:,} files into {to}"], as_json=as_json)
     return int(bool(unpacked.skipped))

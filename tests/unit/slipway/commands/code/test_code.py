@@ -152,6 +152,30 @@ async def test_names_that_are_not_utf_8_are_listed_as_the_app_lists_them(
     assert [(one["name"], one["escaped"]) for one in entries] == [("caf\\xe9", True), ("caf\\xea", True)]
 
 
+async def test_a_name_is_shown_alike_in_the_list_and_in_what_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["back\\u200b.txt", "back\u200b.txt", "train\ufe0f.py", "hangul\u3164x", "caf\udce9"]
+    job = Job(tmp_path / "folder")
+    job.stored = tar([file(name) for name in sorted(names)])
+    job.is_large, job.sha256 = True, hashlib.sha256(job.stored).hexdigest()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "train\ufe0f.py").write_text("another text")
+
+    await code(job, as_list=True)
+    listed = {line.split()[-1] for line in capsys.readouterr().out.splitlines()}
+    await code(job, diff=tmp_path / "other")
+    lines = capsys.readouterr().out.splitlines()
+
+    expected = {"back\\\\u200b.txt", "back\\u200b.txt", "train\\ufe0f.py", "hangul\\u3164x", "caf\\xe9"}
+    assert listed == expected
+    assert {line.split()[-1] for line in lines if line.startswith(("removed", "changed"))} == expected
+    assert [line for line in lines if line.startswith(("---", "+++"))] == [
+        "--- job/train\\ufe0f.py",
+        "+++ folder/train\\ufe0f.py",
+    ]
+
+
 async def test_of_files_that_are_not_counted_no_number_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
