@@ -263,7 +263,7 @@ class Engine(Protocol):
         """One attempt, queried directly. Raises NotFound."""
 
     def ending(self, cluster: str) -> float:
-        """Pure: seconds from the request until a running attempt has ended at the latest."""
+        """Pure: seconds that a running attempt has from the request to the kill."""
 
     async def cancel(self, target: Target) -> None:
         """Request its end. A job that has ended or is unknown counts as success."""

@@ -18,7 +18,7 @@ from shared.jobspec import mounts_scripts, redact, report
 #: The format of job.json, and of the accepted document in a receipt.
 FORMAT = "2018-05-01"
 _LINE = 300
-#: In place of its code, for a job that mounts the container of drops, or something in the place of scripts.
+#: In place of its code, for a job that mounts the container of drops, or something at scripts or below.
 LIVE = "live"
 
 
@@ -62,7 +62,7 @@ def receipt(
 
 
 def _mounts(document: Mapping[str, Any], container: str) -> bool:
-    """Whether a job mounts this container of blobs, or anything in the place of scripts."""
+    """Whether a job mounts this container of blobs, or anything at `scripts` or below."""
     mounts = (document.get("properties") or {}).get("mountVolumes") or {}
     blobs = mounts.get("azureBlobFileSystems") or ()
     return any(one.get("containerName") == container for one in blobs) or mounts_scripts({**document})

@@ -22,7 +22,7 @@ class Described(Protocol):
 
     @property
     def ending(self) -> float:
-        """Seconds from the request until a running attempt has ended at the latest."""
+        """Seconds that a running attempt has from the request to the kill."""
 
 
 class Attempts(Protocol):
@@ -105,7 +105,7 @@ class ClusterEngine(Generic[C, A]):
         return await self._attempts_on(target.cluster).see(target)
 
     def ending(self, cluster: str) -> float:
-        """Seconds from the request until a running attempt has ended at the latest."""
+        """Seconds that a running attempt has from the request to the kill."""
         return self._cluster(cluster).ending
 
     async def cancel(self, target: Target) -> None:

@@ -44,7 +44,7 @@ class CommonOptions:
 
     @property
     def ending(self) -> float:
-        """Seconds from the request until a running attempt has ended at the latest."""
+        """Seconds that a running attempt has from the request to the kill."""
         return float(self.grace_seconds)
 
     @property

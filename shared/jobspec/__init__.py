@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
     from shared.jobspec.format.scripts import (
         mounts_scripts,
-        scripts_mounted,
+        names_mounted_scripts,
         scripts_possible,
         scripts_wanted,
     )
@@ -85,7 +85,7 @@ _NAMES = {
     "format.models": "JobSpec",
     "format.mounts": "MOUNT_LISTS",
     "format.placeholders": "placeholder_flaw script_pattern",
-    "format.scripts": "mounts_scripts scripts_mounted scripts_possible scripts_wanted",
+    "format.scripts": "mounts_scripts names_mounted_scripts scripts_possible scripts_wanted",
     "format.secrets": "masked open_secrets redact seal_secrets",
     "secrets.embedded": "SEALED",
     "job_sweep": "Value combinations filled longest text_of",
@@ -171,6 +171,7 @@ __all__ = [
     "mounts_drops",
     "mounts_scripts",
     "name_flaw",
+    "names_mounted_scripts",
     "open_secrets",
     "page_of",
     "parse_duration",
@@ -183,7 +184,6 @@ __all__ = [
     "read_through",
     "redact",
     "script_pattern",
-    "scripts_mounted",
     "scripts_possible",
     "scripts_wanted",
     "seal_secrets",

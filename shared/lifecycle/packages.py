@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.core.errors import Unreadable
-from shared.core.job import Job, Target
+from shared.core.job import Job, JobState, Target
+from shared.core.ledger.listing import Query
 from shared.core.ports import Ports
 from shared.delivery.last_lines import read_soon
 from shared.jobspec import wall_clock
@@ -18,6 +19,9 @@ from shared.lifecycle.current_teams import current_teams
 COMMAND, VARIABLE = "slipway_packages", "SLIPWAY_PACKAGES"
 #: What that program writes at its end (`engines/node/packages`), and the bytes of its output to read.
 _SECONDS, _END = re.compile(r"^The packages of .{1,200}: ([0-9]{1,6}) s$", re.MULTILINE), 4096
+#: How many jobs at work on a cluster are looked at.
+_MOST = 500
+_NOT_ENDED = frozenset(state for state in JobState if not state.terminal)
 
 
 def installs_packages(properties: Mapping[str, Any]) -> bool:
@@ -77,4 +81,15 @@ async def _scope(ports: Ports, job: Job) -> str:
     if not teams:
         return "all"
     users = {name for name, one in teams.items() if one.clusters is None or job.cluster in one.clusters}
-    return f"team-{job.team}" if users == {job.team} else ""
+    return f"team-{job.team}" if users == {job.team} and await _is_alone(ports, job) else ""
+
+
+async def _is_alone(ports: Ports, job: Job) -> bool:
+    """Whether each job that has not ended on its cluster is of its team: others may be from before it was so.
+
+    Costs two range queries a shard. False where there are too many to tell.
+    """
+    at_work = Query(states=_NOT_ENDED, cluster=job.cluster)
+    page = await ports.ledger.find(at_work, limit=_MOST, after=None)
+    is_whole = not page.cut and page.next is None
+    return is_whole and all(one.team == job.team for one in page.jobs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -50,3 +52,23 @@ def project(folder: Path, name: str, text: str) -> None:
         f'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
         f'[project]\nname = "{name}"\nversion = "1.0"\n'
     )
+
+
+def sdist(index: Path, name: str, variable: str) -> None:
+    """A package of an index that is built where it is installed; its module has the value of a variable."""
+    folder = index / name
+    folder.mkdir(parents=True, exist_ok=True)
+    backend = _BACKEND.format(name=name).replace(
+        f'open("{name}.py").read()', f'"{variable} = " + repr(os.environ.get("{variable}"))'
+    )
+    files = {
+        "backend.py": backend,
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+    }
+    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
+        for file, text in files.items():
+            entry = tarfile.TarInfo(f"{name}-1.0/{file}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    (folder / "index.html").write_text(f'<a href="{name}-1.0.tar.gz">{name}-1.0.tar.gz</a>')

@@ -49,7 +49,7 @@ CHANGES = (
         'return f"team-{job.team}" if job.team in users else ""',
     ),
     Change("shared/engines/node/packages/reuse.py", "return is_closed and state", "return state"),
-    Change("shared/engines/node/packages/reuse.py", "elif other or _OWN.match(line):", "elif other:"),
+    Change("shared/engines/node/packages/reuse.py", "elif line and not _PLAIN.match(line):", "elif False:"),
     Change(
         "shared/lifecycle/dispatch.py",
         "stored = await _start_attempt(ports, permit.stored)",

@@ -142,7 +142,7 @@ class Attempts:
             since = self._requests[target.name] = min(since, self._requests.get(target.name, now))
             while len(self._requests) > _REMEMBERED:
                 self._requests.pop(next(iter(self._requests)))
-            return not 0 <= now - since < self._cluster.ending
+            return not 0 <= now - since < self._cluster.terminated_after
         except EngineError as error:
             log.warning("%s is not asked to end, but terminated: %r", target.name, error)
             return True

@@ -76,9 +76,9 @@ class BatchCluster(NodeOptions):
         return Layout("batch", self.name, self.shared or f"/{self.name}")
 
     @property
-    def ending(self) -> float:
+    def terminated_after(self) -> float:
         """Seconds until an attempt that was asked has seen that, saved and uploaded."""
-        return 2 * WATCH + self.grace_seconds + LATE_UPLOAD if self.blobs else super().ending
+        return 2 * WATCH + self.grace_seconds + LATE_UPLOAD
 
     @property
     def is_emulated(self) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from functools import cache
 from pathlib import Path
+
+#: An import of ours, on one line or on several: the file that it names is in the same text.
+_OURS = re.compile(r"^from shared\.[^\n(]*(?:\([^)]*\))?\n", re.MULTILINE)
 
 
 @cache
 def joined(*names: str) -> str:
     """A program of these files, in this order."""
     folder = Path(__file__).parents[1] / "node"
-    parts = ["#!/usr/bin/env python3\n"]
-    for name in names:
-        lines = (folder / f"{name}.py").read_text(encoding="utf-8").splitlines(keepends=True)
-        parts += [line for line in lines if not line.startswith("from shared.")]
-    return "".join(parts)
+    parts = (_OURS.sub("", (folder / f"{name}.py").read_text(encoding="utf-8")) for name in names)
+    return "".join(("#!/usr/bin/env python3\n", *parts))
 
 
 def in_brief(program: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +16,14 @@ from shared.jobspec.format.drop_paths import (
 )
 from shared.jobspec.format.mounts import MOUNT_LISTS
 from shared.jobspec.format.toolkits import TOOLKITS
-from shared.jobspec.text.tree import JsonObject, Node
+from shared.jobspec.text.tree import JsonObject, Node, words
 
 #: What this field names may be a part of a directory that is used as a whole.
 _INTERPRETER = "pythonInterpreterPath"
+#: `scripts` as a level of a path, in a text that names where the mounts of the job are.
+_SCRIPTS = re.compile(
+    rf"AZ_BATCHAI_JOB_MOUNT_ROOT\b.*(?<![\w.-]){DROP_MOUNT}(?![\w.-])", re.ASCII | re.DOTALL
+)
 
 
 def scripts_wanted(
@@ -42,18 +47,20 @@ def scripts_possible(
     return tuple(sorted({one.name for _, one in places} - certain))
 
 
-def scripts_mounted(document: JsonObject) -> tuple[str, ...]:
-    """The paths below `scripts` that a document certainly runs, where it mounts something there, sorted."""
-    properties = Node("", document).member("properties")
-    named = _named(properties) if mounts_scripts(document) else ()
-    return tuple(sorted({one.name for _, one in named if one.certain}))
+def names_mounted_scripts(document: JsonObject) -> bool:
+    """Whether a document names `scripts` below the mounts of the job, and mounts something there."""
+    if not mounts_scripts(document):
+        return False
+    others = {name: value for name, value in document["properties"].items() if name != "mountVolumes"}
+    return any(_SCRIPTS.search(text) for text in words(others).texts)
 
 
 def mounts_scripts(document: JsonObject) -> bool:
-    """Whether the document mounts something in the place of scripts, of any kind."""
+    """Whether the document mounts something of any kind at `scripts`, or below it."""
     volumes = Node("", document).member("properties", "mountVolumes")
     mounts = (mount for kind in MOUNT_LISTS for mount in volumes.member(kind).each())
-    return any(same_mount_path(mount.member("relativeMountPath").value, DROP_MOUNT) for mount in mounts)
+    paths = (mount.member("relativeMountPath").value for mount in mounts)
+    return any(same_mount_path(path.partition("/")[0], DROP_MOUNT) for path in paths if isinstance(path, str))
 
 
 def script_places(

@@ -9,7 +9,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self
 
-from shared.jobspec import is_bare_job, placeholder_flaw, script_pattern, scripts_mounted
+from shared.jobspec import (
+    is_bare_job,
+    mounts_scripts,
+    names_mounted_scripts,
+    placeholder_flaw,
+    script_pattern,
+)
 from slipway.client.request.compose import PATH_FIELD, Choices, add_choices
 from slipway.client.request.diagnose import scripts_named
 from slipway.client.snapshot.choose import by_name, choose
@@ -72,20 +78,25 @@ def _filled(node: Any, script: str, folder: str, member: str) -> Any:
     if isinstance(node, list):
         return [_filled(value, script, folder, member) for value in node]
     if not isinstance(node, str) or "<SLIPWAY_" not in node:
-        return node
+        return _no_option(node, member) if isinstance(node, str) else node
     if _SCRIPT in node:
         if flaw := placeholder_flaw(script, member):
             raise Failure(f"{printable(script)} cannot be a part of {member}: it {flaw}; rename the script")
         begin, _, rest = node.partition(_SCRIPT)
         node = f"{begin}{_FOLDER}/{script}{rest.partition('>')[2]}"
-    if member == PATH_FIELD and folder == "." and not node.startswith(f"{_FOLDER}/-"):  # an option
+    if member == PATH_FIELD and folder == ".":
         node = node.replace(f"{_FOLDER}/", "")
-    return node.replace(_FOLDER, folder)
+    return _no_option(node.replace(_FOLDER, folder), member)
+
+
+def _no_option(text: str, member: str) -> str:
+    """The text; Python would take a script whose name begins with a dash for an option."""
+    return f"./{text}" if member == PATH_FIELD and text.startswith("-") else text
 
 
 def _place(folder: Path, document: Mapping[str, Any]) -> str:
     """The folder below the mounts of the job in which the document looks for its files; "" if in none."""
-    if _mounts_drops(document) or not any(
+    if mounts_scripts({**document}) or not any(
         f"{_MOUNT}/{_DROPS}" in text.replace("}", "") for text in _texts(document)
     ):
         return ""
@@ -96,17 +107,6 @@ def _place(folder: Path, document: Mapping[str, Any]) -> str:
             if (folder / "/".join(levels[count:])).is_file():
                 return "/".join([_DROPS, *levels[:count]])
     return f"{_DROPS}/{own}"
-
-
-def _mounts_drops(document: Mapping[str, Any]) -> bool:
-    """Whether the document mounts something where its code would be: then it means what lies there."""
-    properties = document.get("properties")
-    volumes = properties.get("mountVolumes") if isinstance(properties, dict) else None
-    lists = volumes.values() if isinstance(volumes, dict) else ()
-    mounts = (
-        one for entries in lists if isinstance(entries, list) for one in entries if isinstance(one, dict)
-    )
-    return any(str(one.get("relativeMountPath")).strip("/").partition("/")[0] == _DROPS for one in mounts)
 
 
 def _texts(node: Any) -> Iterator[str]:
@@ -137,7 +137,7 @@ def has_its_script(file: Path) -> bool:
         document = json.loads(file.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return False  # its refusal gives the reason
-    if not is_bare_job(document) or script_pattern(document) is not None or scripts_mounted(document):
+    if not is_bare_job(document) or script_pattern(document) is not None or names_mounted_scripts(document):
         return False  # the last one mounts what it runs
     folder = file.resolve().parent
     own = f"{folder.name}/"

@@ -12,6 +12,7 @@ from slipway.client.request.request import Options, check_path
 from slipway.client.request.send import send
 from slipway.client.service import Service
 from slipway.client.snapshot.submission import Submission
+from slipway.client.snapshot.walk import walk
 from slipway.commands.asking import exit_code, show
 from slipway.commands.download.download import check_directory, fetch
 from slipway.commands.run.ending import Ending, endings
@@ -40,8 +41,8 @@ def run(
     check_path(path)
     if dry and options.keep:
         raise Failure("--save writes files, and --dry-run does not; leave out one of them")
-    if to is not None and path.is_dir() and to.resolve() == path.resolve():
-        raise Failure(f"--to {to}: results in {path} would be sent with its next job; name a folder in it")
+    if to is not None and path.is_dir():
+        _check_results(to, path)
     report, submissions = Report(as_json), list[Submission]()
     if not detach and not dry:
         check_directory(to)
@@ -60,6 +61,20 @@ def run(
             report.begun(job_id, detached=True)
             return report_rejection(answer)
         return to_the_end(job_id, lambda api: _finish(api, job_id, to, report), url, key, report, ending)
+
+
+def _check_results(to: Path, folder: Path) -> None:
+    """Raise Failure if results there would be sent with the next job, or keep its code from being sent."""
+    place, above = to.resolve(), folder.resolve()
+    if place == above:
+        raise Failure(f"--to {to}: results in {folder} would be sent with its next job; name a folder in it")
+    if not (place.is_dir() and place.is_relative_to(above)):
+        return
+    tree, begin = walk(folder), f"{place.relative_to(above).as_posix()}/"
+    if any(name.startswith(begin) for name in (*(file.name for file in tree.files), *tree.links)):
+        raise Failure(
+            f"--to {to}: it has files that are sent, and a folder with results is not; name a new folder"
+        )
 
 
 async def _finish(api: Service, job_id: str, to: Path | None, report: Report) -> int:

@@ -21,7 +21,7 @@ from shared.engines.launch.programs import joined
 from shared.engines.node.packages.environment import MARK
 from shared.engines.node.packages.install import SETTINGS
 from shared.engines.node.packages.reuse import MOST
-from tests.doubles.packages import project, wheel
+from tests.doubles.packages import project, sdist, wheel
 
 _SYSTEM = "/usr/bin:/bin"
 #: A command, and its module.
@@ -42,6 +42,15 @@ class Node:
         job = Job(self, self.root / name)
         job.write(**files)
         return job
+
+    def index(self) -> Path:
+        """An index of the wheels that are there now."""
+        for file in self.wheels.glob("*.whl"):
+            page = self.root / "index" / file.name.split("-")[0] / "index.html"
+            page.parent.mkdir(parents=True, exist_ok=True)
+            names = sorted(one.name for one in self.wheels.glob(f"{page.parent.name}-*.whl"))
+            page.write_text("".join(f'<a href="../../wheels/{one}">{one}</a>' for one in names))
+        return self.root / "index"
 
     def lists(self, text: str) -> str:
         """A list of packages that pip takes from the wheels."""
@@ -256,15 +265,16 @@ def test_what_uv_has_locked_is_installed(node: Node) -> None:
     assert job.shell("tiny") == "tiny here\n"
 
 
-class Kept:
+class Shelf:
     """Jobs of a team on a node that keeps environments."""
 
     def __init__(self, root: Path) -> None:
         self.node, self.directory = Node(root), root / "kept" / "team"
 
     def job(self, name: str, text: str = "tiny", **files: str) -> Job:
-        job = self.node.job(name, requirements__txt=self.node.lists(text), **files)
+        job = self.node.job(name, requirements__txt=f"{text}\n", **files)
         job.settings = {"keep": str(self.directory), "seconds": 60}
+        job.variables = {"PIP_INDEX_URL": self.node.index().as_uri(), "PIP_CONFIG_FILE": os.devnull}
         return job
 
     @property
@@ -273,30 +283,29 @@ class Kept:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(tmp_path)
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
 
 
-def test_an_environment_is_made_once_and_used_by_later_jobs(kept: Kept) -> None:
-    assert "were installed, and are kept" in succeeded(kept.job("first").prepare())
-    second = kept.job("second")
+def test_an_environment_is_made_once_and_used_by_later_jobs(shelf: Shelf) -> None:
+    assert "were installed, and are kept" in succeeded(shelf.job("first").prepare())
+    second = shelf.job("second")
     second.variables = {**second.variables, "HOME": str(second.temporary)}
 
     assert "were kept" in succeeded(second.prepare())
 
     assert second.python(_SHOW) == f"module {second.temporary}/environment\n"
     assert second.shell("tiny") == "tiny here\n"
-    assert len(kept.all) == 1
+    assert len(shelf.all) == 1
 
 
-def test_what_a_job_installs_itself_is_its_own(kept: Kept) -> None:
-    wheel(kept.node.wheels, "later")
-    first, second = kept.job("first"), kept.job("second")
+def test_what_a_job_installs_itself_is_its_own(shelf: Shelf) -> None:
+    wheel(shelf.node.wheels, "later")
+    first, second = shelf.job("first"), shelf.job("second")
     succeeded(first.prepare())
 
-    first.shell(
-        "pip install --no-index later && python -m pip uninstall -y later && pip install --no-index later"
-    )
+    assert first.variables == second.variables
+    first.shell("pip install later && python -m pip uninstall -y later && pip install later")
     succeeded(second.prepare())
 
     assert first.python("import later, tiny") == ""
@@ -313,12 +322,12 @@ def test_what_a_job_installs_itself_is_its_own(kept: Kept) -> None:
     ],
 )
 def test_what_a_list_and_those_that_it_names_say_makes_another(
-    kept: Kept, before: dict[str, str], after: dict[str, str]
+    shelf: Shelf, before: dict[str, str], after: dict[str, str]
 ) -> None:
     for number, files in enumerate((before, before, after)):
-        assert "kept" in succeeded(kept.job(f"{number}", **files).prepare())
+        assert "kept" in succeeded(shelf.job(f"{number}", **files).prepare())
 
-    assert len(kept.all) == 2
+    assert len(shelf.all) == 2
 
 
 @pytest.mark.parametrize(
@@ -333,14 +342,77 @@ def test_what_a_list_and_those_that_it_names_say_makes_another(
         "local_one @ file://${PWD}/local",
     ],
 )
-def test_what_only_one_job_has_is_kept_for_no_other(kept: Kept, line: str) -> None:
-    job = kept.job("j", f"tiny\n{line}")
+def test_what_only_one_job_has_is_kept_for_no_other(shelf: Shelf, line: str) -> None:
+    job = shelf.job("j", f"tiny\n{line}")
     project(job.work / "local", "local_one", "V = 7\n")
 
     assert "were installed: " in succeeded(job.prepare())
 
     assert job.python("import local_one, tiny; print(local_one.V)") == "7\n"
-    assert kept.all == []
+    assert shelf.all == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff-r base.txt",
+        "--no-index --find-links wheels\ntiny",
+        "--find-links=wheels --no-index\ntiny",
+        "--pre -r base.txt",
+        "tiny\n--no-index -c base.txt",
+        "./tiny-1.0-py3-none-any.whl",
+        "tiny-1.0-py3-none-any.whl",
+    ],
+)
+def test_what_a_line_says_anywhere_counts(shelf: Shelf, text: str) -> None:
+    wheel(shelf.node.wheels, "tiny", "V = '1.0'", "1.0")
+    wheel(shelf.node.wheels, "tiny", "V = '2.0'", "2.0")
+    values = []
+    for version in ("1.0", "2.0"):
+        job = shelf.job(version, text, base__txt=f"tiny=={version}\n")
+        (job.work / "wheels").mkdir()
+        wheel(job.work / "wheels", "tiny", f"V = '{version}'", version)
+        wheel(job.work, "tiny", f"V = '{version}'", "1.0")
+        job.variables = (
+            {**job.variables, "PIP_FIND_LINKS": str(shelf.node.wheels)} if "-c" in text else job.variables
+        )
+        succeeded(job.prepare())
+        values.append(job.python("import tiny; print(tiny.V)"))
+
+    assert values == ["1.0\n", "2.0\n"]
+
+
+def test_what_is_built_is_kept_for_no_other(shelf: Shelf) -> None:
+    sdist(shelf.node.root / "index", "built", "FLAGS")
+    values = []
+    for flags in ("off", "on"):
+        job = shelf.job(flags, "built")
+        job.variables = {**job.variables, "FLAGS": flags}
+        assert "were installed: " in succeeded(job.prepare())
+        values.append(job.python("import built; print(built.FLAGS)"))
+
+    assert values == ["off\n", "on\n"]
+
+
+@pytest.mark.parametrize("variable", ["PIP_CONSTRAINT", "PIP_FIND_LINKS"])
+def test_files_that_a_variable_names_count(shelf: Shelf, variable: str) -> None:
+    job = shelf.job("j", limits__txt="tiny==1.0\n")
+    job.variables = {**job.variables, variable: "limits.txt" if "LINKS" not in variable else "."}
+
+    assert "were installed: " in succeeded(job.prepare())
+
+    assert shelf.all == []
+
+
+def test_commands_of_kept_packages_see_what_the_job_installs(shelf: Shelf) -> None:
+    wheel(shelf.node.wheels, "later")
+    text = "def main():\n    import later, sys\n    print('sees', sys.argv[1:])\n"
+    wheel(shelf.node.wheels, "runner", text)
+    for name in ("first", "second"):
+        job = shelf.job(name, "runner")
+        assert "kept" in succeeded(job.prepare())
+
+        assert job.shell("pip install -q later && runner --a 'b c'") == "sees ['--a', 'b c']\n"
 
 
 def test_nodes_that_share_the_directory_of_a_job_build_what_is_in_its_folder_once(node: Node) -> None:
@@ -356,65 +428,65 @@ def test_nodes_that_share_the_directory_of_a_job_build_what_is_in_its_folder_onc
     assert job.python("import local_one; print(local_one.V)") == "7\n"
 
 
-def test_jobs_that_begin_at_once_make_it_once(kept: Kept) -> None:
-    jobs = [kept.job(f"{number}") for number in range(3)]
+def test_jobs_that_begin_at_once_make_it_once(shelf: Shelf) -> None:
+    jobs = [shelf.job(f"{number}") for number in range(3)]
 
     with ThreadPoolExecutor() as threads:
         printed = [succeeded(one) for one in threads.map(Job.prepare, jobs)]
 
     assert sorted("were kept" in one for one in printed) == [False, True, True]
     assert [job.shell("tiny") for job in jobs] == ["tiny here\n"] * 3
-    assert len(kept.all) == 1
+    assert len(shelf.all) == 1
 
 
-def test_a_directory_that_others_can_write_is_not_used(kept: Kept) -> None:
-    kept.directory.mkdir(parents=True)
-    kept.directory.chmod(0o777)
+def test_a_directory_that_others_can_write_is_not_used(shelf: Shelf) -> None:
+    shelf.directory.mkdir(parents=True)
+    shelf.directory.chmod(0o777)
 
-    assert "were installed: " in succeeded(kept.job("j").prepare())
+    assert "were installed: " in succeeded(shelf.job("j").prepare())
 
-    assert kept.all == []
+    assert shelf.all == []
 
 
-def test_a_disk_that_is_nearly_full_keeps_no_other(kept: Kept) -> None:
-    job = kept.job("j")
+def test_a_disk_that_is_nearly_full_keeps_no_other(shelf: Shelf) -> None:
+    job = shelf.job("j")
     program = joined(*PROGRAM).replace("MOST, SPARE = 16, 0.1", "MOST, SPARE = 16, 1.0")
 
-    process = job.run([str(kept.node.programs / "python"), "-I", "-c", program, "requirements.txt"])
+    process = job.run([str(shelf.node.programs / "python"), "-I", "-c", program, "requirements.txt"])
 
     assert "were installed: " in succeeded(process)
-    assert kept.all == []
+    assert shelf.all == []
 
 
-def test_one_that_was_cut_off_is_made_again(kept: Kept) -> None:
-    succeeded(kept.job("first").prepare())
-    (cut,) = kept.all
+def test_one_that_was_cut_off_is_made_again(shelf: Shelf) -> None:
+    succeeded(shelf.job("first").prepare())
+    (cut,) = shelf.all
     (cut / MARK).unlink()
     shutil.rmtree(cut / "bin")
-    second = kept.job("second")
+    second = shelf.job("second")
 
     assert "were installed, and are kept" in succeeded(second.prepare())
 
     assert second.shell("tiny") == "tiny here\n"
 
 
-def test_only_so_many_are_kept_and_none_that_a_job_uses_goes(kept: Kept) -> None:
-    kept.directory.mkdir(parents=True, mode=0o700)
+def test_only_so_many_are_kept_and_none_that_a_job_uses_goes(shelf: Shelf) -> None:
+    shelf.directory.mkdir(parents=True, mode=0o700)
     for number in range(MOST):
-        (other := kept.directory / f"other-{number}").mkdir()
+        (other := shelf.directory / f"other-{number}").mkdir()
         (other / MARK).write_text("")
         until = time.time() + 3600 + number
         os.utime(other / MARK, (until, until))
 
-    assert "were installed: " in succeeded(kept.job("full").prepare())
+    assert "were installed: " in succeeded(shelf.job("full").prepare())
     for number in (3, 5):
-        os.utime(kept.directory / f"other-{number}" / MARK, (10 + number, 10 + number))
-    assert "were installed, and are kept" in succeeded(kept.job("free").prepare())
+        os.utime(shelf.directory / f"other-{number}" / MARK, (10 + number, 10 + number))
+    assert "were installed, and are kept" in succeeded(shelf.job("free").prepare())
 
-    assert len(kept.all) == MOST
-    assert not [one for one in kept.directory.iterdir() if one.name.startswith("other-3")]
-    assert (kept.directory / "other-5").exists()
-    assert len(list(kept.directory.glob("*.lock"))) == 1, "none of what is gone"
+    assert len(shelf.all) == MOST
+    assert not [one for one in shelf.directory.iterdir() if one.name.startswith("other-3")]
+    assert (shelf.directory / "other-5").exists()
+    assert len(list(shelf.directory.glob("*.lock"))) == 1, "none of what is gone"
 
 
 def test_the_index_of_the_cluster_is_asked_unless_the_job_names_its_own(node: Node) -> None:

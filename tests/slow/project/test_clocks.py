@@ -27,7 +27,7 @@ COMPARED = {
     "core/pacing/memo.py: timedelta(0) <= now - since < timedelta(seconds=seconds)": _BOTH_SIDES,
     "core/pacing/memo.py: abs(now - since) < _HOUR": _BOTH_SIDES,
     "core/pacing/wait_kinds.py: due <= now": "the one place",
-    "engines/batch/attempts.py: 0 <= now - since < self._cluster.ending": _BOTH_SIDES,
+    "engines/batch/attempts.py: 0 <= now - since < self._cluster.terminated_after": _BOTH_SIDES,
     "intake/drops/ordered.py: ports.clock() < memo.until <= ports.clock() + longest": _BOTH_SIDES,
     "core/pacing/wait_kinds.py: due - now > longest": "the one place",
     "core/trouble.py: abs(now - moment) < (_PASS_IS_DUE if kind in ('sweeper', 'cluster') else _LATELY)": (

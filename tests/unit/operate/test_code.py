@@ -195,7 +195,7 @@ async def test_a_receipt_says_which_code_ran_or_that_it_is_the_live_one(world: W
     documents = [named, {**named, "code": own}]
     documents += [
         {"spec": job_json(mountVolumes=mounted_at(place, kind))}
-        for place in ("scripts", "elsewhere")
+        for place in ("scripts", "scripts/pkg", "elsewhere")
         for kind in MOUNT_LISTS
     ]
     jobs = [(await world.message(message, f"m{number}")).job for number, message in enumerate(documents)]
@@ -209,8 +209,8 @@ async def test_a_receipt_says_which_code_ran_or_that_it_is_the_live_one(world: W
     assert neither is None
     assert sent_code is not None
     assert sent_code["sha256"] == own["sha256"]
-    assert mounted[:4] == ["live"] * 4
-    assert mounted[4:] == ["live" if kind == "azureBlobFileSystems" else None for kind in MOUNT_LISTS]
+    assert mounted[:8] == ["live"] * 8
+    assert mounted[8:] == ["live" if kind == "azureBlobFileSystems" else None for kind in MOUNT_LISTS]
 
 
 async def test_while_no_address_can_be_signed_an_attempt_waits(world: World) -> None:

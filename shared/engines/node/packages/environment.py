@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from contextlib import suppress
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Sequence
 
 #: The file of an environment that is written last.
 MARK = "slipway.made"
@@ -18,8 +18,9 @@ _ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
 _PIP = "import runpy, sys; sys.path.pop(0); runpy.run_module('pip', run_name='__main__', alter_sys=True)"
 _CONDA = ("micromamba", "mamba", "conda")
 #: For a shell, and for an interpreter whose processes find the commands, too; pip installs here.
-_ACTIVATE = 'export VIRTUAL_ENV={place} PATH={path}:"$PATH"\nunset PYTHONHOME\n'
+_ACTIVATE = 'export VIRTUAL_ENV={place} PATH={place}/bin:"$PATH"\nunset PYTHONHOME\n'
 _PYTHON = '#!/bin/sh\n. {place}/activate\nexec {place}/bin/python "$@"\n'
+_COMMAND = '#!/bin/sh\nexec {place}/bin/python {path} "$@"\n'
 _OWN_PIP = '#!/bin/sh\nexec {place}/bin/python -m pip "$@"\n'
 
 
@@ -34,10 +35,17 @@ class Environment:
         self._place, self._file = place, file
         self._env = {name: value for name, value in values.items() if name not in _ELSEWHERE}
         self._env.update(PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
+        # In the cache of a home are what other jobs put or built there, of other teams, too.
+        for name in ("PIP_NO_CACHE_DIR", "UV_NO_CACHE"):
+            self._env.setdefault(name, "1")
+        self._env.setdefault("CONDA_PKGS_DIRS", f"{place}.packages")
         self._uv = shutil.which("uv")
 
-    def make(self) -> None:
-        """Make it, of what the file lists. Raises Absent, CalledProcessError and OSError."""
+    def make(self, options: Sequence[str] = ()) -> None:
+        """Make it, of what the file lists. Raises Absent, CalledProcessError and OSError.
+
+        With `options` of pip it is tried: what pip says of a failure is not shown.
+        """
         self._clear()
         if self._file.name == "uv.lock":
             self._sync()
@@ -47,14 +55,28 @@ class Environment:
             self._begin()
             listed = _listed(self._file)
             if listed:
-                self._install(listed)
-        self._finish([self._place])
+                self._install([*options, *listed], is_tried=bool(options))
+        self._finish()
 
     def make_above(self, base: Path) -> None:
         """Make an empty one above another: what its job installs is its own. Raises as `make`."""
         self._clear()
         self._begin(base)
-        self._finish([self._place, base])
+        self._finish()
+        for path in (base / "bin").iterdir():
+            if not (self._place / "bin" / path.name).exists():
+                self._adopt(path, str(base / "bin" / "python"))
+
+    def _adopt(self, path: Path, interpreter: str) -> None:
+        """Have a command of the one below; one in Python is run by the own interpreter, and sees all."""
+        with path.open("rb") as file:
+            first, second = file.readline(), file.readline()
+        is_python = interpreter.encode() in first or second.startswith(b"'''exec'")
+        if not is_python:
+            (self._place / "bin" / path.name).symlink_to(path)
+            return
+        words = {"place": shlex.quote(str(self._place)), "path": shlex.quote(str(path))}
+        self._program(f"bin/{path.name}", _COMMAND.format(**words))
 
     def _clear(self) -> None:
         """Remove what a run that was ended in the middle has left."""
@@ -88,12 +110,12 @@ class Environment:
         output = subprocess.check_output([str(place / "bin" / "python"), "-I", "-c", program])
         return output.decode()
 
-    def _install(self, words: List[str]) -> None:
+    def _install(self, words: List[str], is_tried: bool = False) -> None:
         python = str(self._place / "bin" / "python")
         if _has("pip") or _has("ensurepip"):
-            self._run([python, "-c", _PIP, "install", *words])
+            self._run([python, "-c", _PIP, "install", *words], is_tried)
         else:
-            self._run([str(self._uv), "pip", "install", "--python", python, *words])
+            self._run([str(self._uv), "pip", "install", "--python", python, *words], is_tried)
 
     def _sync(self) -> None:
         """Install exactly what uv has locked."""
@@ -111,11 +133,8 @@ class Environment:
             raise Absent(text)
         return [program, "create", "--yes"] if "micro" in program else [program, "env", "create"]
 
-    def _finish(self, places: List[Path]) -> None:
-        words = {
-            "place": shlex.quote(str(self._place)),
-            "path": ":".join(shlex.quote(f"{place}/bin") for place in places),
-        }
+    def _finish(self) -> None:
+        words = {"place": shlex.quote(str(self._place))}
         (self._place / "activate").write_text(_ACTIVATE.format(**words))
         self._program("python", _PYTHON.format(**words))
         if not (self._place / "bin" / "pip").exists():
@@ -127,8 +146,9 @@ class Environment:
         path.write_text(text)
         path.chmod(0o755)
 
-    def _run(self, argv: List[str]) -> None:
-        subprocess.run(argv, check=True, cwd=str(self._file.parent), env=self._env)
+    def _run(self, argv: List[str], is_tried: bool = False) -> None:
+        errors = subprocess.DEVNULL if is_tried else None
+        subprocess.run(argv, check=True, cwd=str(self._file.parent), env=self._env, stderr=errors)
 
 
 def _listed(file: Path) -> List[str]:

@@ -11,6 +11,7 @@ import re
 import shutil
 import site
 import stat
+import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -22,15 +23,31 @@ from shared.engines.node.packages.environment import MARK, Environment
 #: The most environments of a directory, and the part of its disk that stays free; where all are in use,
 #: another job makes its own.
 MOST, SPARE = 16, 0.1
-#: A line of a list that names other files, and one that says what only this job's folder or variables say.
-_OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*?)\s*(?:\s#.*)?$")
-_OWN = re.compile(
-    r"-[ef]|--editable|--find-links|[.~]|[^@:#;]*/|.*(?:\bfile:|\$\{)|(?!.*://).*\.(?:whl|zip|tar\.gz)\b"
+#: Only lines of these kinds: others may say what only this job's folder or variables say. Of another list, of
+#: the index and the like, and of a package, with versions, a marker and hashes.
+_OTHERS = re.compile(r"(?:-r|-c|--requirement|--constraint)[=\s]*([^\s:$'\"-][^\s:$'\"]*)$")
+_OPTION = (
+    r"(?:--no-index|--pre|--prefer-binary|--require-hashes"
+    r"|(?:-i|--(?:extra-)?index-url)[=\s]\s*https?:[^\s$]+)"
 )
+_PLAIN = re.compile(
+    rf"{_OPTION}(?:\s+{_OPTION})*$"
+    r"|(?!\S*\.(?:whl|zip|t[abglx]|gz|bz2|xz|lz))[A-Za-z0-9][\w.-]*\s*(?:\[[\w\s,.-]*\]\s*)?"
+    r"(?:\(?[<>=!~][\w\s.,*+!<>=~]*\)?\s*)?"
+    r"(?:;[\w\s.,<>=!~()'\"]*)?(?:\s*--hash[=\s]\s*\w+:[0-9a-f]+)*$",
+    re.ASCII | re.IGNORECASE,
+)
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
+#: What is built here depends on variables of the job, and on what its node has.
+_ONLY_WHEELS = ("--only-binary", ":all:")
 #: The end of the name of a lock.
 _LOCK = ".lock"
-#: Variables and files that say where packages come from, and for which system they are built.
-_SETTINGS = ("PIP_", "UV_")
+#: Variables of pip with which an environment is kept: they name no files. Files that say where packages come
+#: from, and for which system they are.
+_SETTINGS = re.compile(
+    r"PIP_(?:(?:EXTRA_)?INDEX_URL|NO_INDEX|PRE|TRUSTED_HOST|PROXY|RETRIES|(?:DEFAULT_)?TIMEOUT|NO_CACHE_DIR"
+    r"|DISABLE_PIP_VERSION_CHECK|NO_INPUT|ROOT_USER_ACTION|PROGRESS_BAR)$"
+)
 _FILES = ("/etc/pip.conf", "{HOME}/.config/pip/pip.conf", "{HOME}/.pip/pip.conf", "/etc/os-release")
 
 
@@ -60,7 +77,11 @@ def reusable(directory: Path, file: Path, values: Dict[str, str], until: float) 
         if is_new:
             if not _has_room(directory, place):
                 return None
-            Environment(place, file, values).make()
+            try:
+                Environment(place, file, values).make(_ONLY_WHEELS)
+            except (OSError, subprocess.CalledProcessError):
+                shutil.rmtree(str(place), ignore_errors=True)
+                return None  # the job's own attempt says why, or builds it
         used = max(until, mark.stat().st_mtime)
         os.utime(str(mark), (used, used))
     return Reusable(place, is_new)
@@ -99,12 +120,15 @@ def key_of(file: Path, values: Dict[str, str]) -> Optional[str]:
     """The digest of all that an environment is made of; None if a part of it is this job's alone."""
     digest = hashlib.sha256()
     lists: Set[Path] = set()
+    named = {name: value for name, value in values.items() if name.startswith("PIP_") and value != os.devnull}
+    if not all(map(_SETTINGS.match, named)):
+        return None
     if file.suffix != ".txt" or not _add(file, lists):
         return None
-    parts = [f"{os.path.relpath(str(one), str(file.parent))}\0{one.read_text()}" for one in sorted(lists)]
+    parts = [f"{os.path.relpath(str(one), str(file.parent))}\0{one.read_bytes()!r}" for one in sorted(lists)]
     parts += [sys.version, sys.executable, sys.prefix, os.uname().sysname, os.uname().machine, *_installed()]
-    parts += [f"{name}={value}" for name, value in sorted(values.items()) if name.startswith(_SETTINGS)]
-    for name in (*_FILES, f"{sys.prefix}/pip.conf", values.get("PIP_CONFIG_FILE", "")):
+    parts += [f"{name}={value}" for name, value in sorted(values.items()) if name.startswith(("PIP_", "UV_"))]
+    for name in (*_FILES, f"{sys.prefix}/pip.conf"):
         with suppress(OSError):
             parts.append(Path(name.format(HOME=values.get("HOME", ""))).read_text(errors="replace"))
     for part in parts:
@@ -119,15 +143,15 @@ def _add(file: Path, lists: Set[Path]) -> bool:
         return True
     lists.add(path)
     try:
-        lines = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").replace("\\\n", " ").splitlines()
     except (OSError, ValueError):
         return False  # pip says more
-    for line in map(str.strip, lines):
+    for line in (_COMMENT.sub("", one).strip() for one in lines):
         other = _OTHERS.match(line)
-        if other and "://" not in other.group(1):
+        if other:
             if not _add(path.parent / other.group(1), lists):
                 return False
-        elif other or _OWN.match(line):
+        elif line and not _PLAIN.match(line):
             return False
     return True
 

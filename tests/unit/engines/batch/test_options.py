@@ -10,6 +10,7 @@ import pytest
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.batch.cluster import clusters_from
+from shared.engines.node.uploads import LATE_UPLOAD
 from tests.unit.engines.batch.test_quota import ID
 
 BARE = {"url": "https://a.westeurope.batch.azure.com", "pool": "t4", "shared": "/nfs/s", "maxNodes": 4}
@@ -71,3 +72,11 @@ def test_a_name_that_no_batch_job_can_bear_is_refused() -> None:
     for name in ("my cluster", "c" * 58):
         with pytest.raises(Misconfigured, match="its Batch jobs bear its name"):
             clusters_from({name: BARE}, "x")
+
+
+def test_a_job_may_save_for_its_grace_and_is_terminated_only_after_its_upload() -> None:
+    blobs = {**BARE, "shared": "", "blobs": "https://a.blob.core.windows.net/c", "graceSeconds": 45}
+    for options in (blobs, {**BARE, "graceSeconds": 45}):
+        cluster = clusters_from({"gpu": options}, "x")["gpu"]
+        assert cluster.ending == 45
+        assert cluster.terminated_after > cluster.ending + LATE_UPLOAD

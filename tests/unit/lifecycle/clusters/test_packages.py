@@ -64,6 +64,19 @@ async def test_environments_are_not_kept_where_another_team_may_use_the_cluster(
     assert await kept_for(world, {"a": ["dev"], "b": others}) is None
 
 
+async def test_environments_are_not_kept_while_a_job_of_another_team_from_before_is_at_work(
+    world: World,
+) -> None:
+    await teams(world, a={}, b={})
+    assert await submitted(world, "pip list", team="b") is None
+
+    assert await kept_for(world, {"a": ["dev"], "b": []}) is None
+
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+    await world.make_pass()
+    assert await submitted(world, team="a") is not None
+
+
 async def test_without_teams_they_are_kept_for_all(world: World) -> None:
     cluster_with(world, keep="/kept")
 

@@ -64,11 +64,11 @@ def test_a_folder_goes_whole_and_its_paths_are_relative(tmp_path: Path) -> None:
     assert "jobPreparation" not in properties(request_of(tmp_path / "train.py", NOTHING, PREFIX))
 
 
-@pytest.mark.parametrize("is_own", [False, True])
-def test_a_script_whose_name_begins_with_a_dash_is_no_option(tmp_path: Path, is_own: bool) -> None:
+@pytest.mark.parametrize("own", ["", "<SLIPWAY_SCRIPT>", "<SLIPWAY_FOLDER>/-c.py", "-c.py", "./-c.py"])
+def test_a_script_whose_name_begins_with_a_dash_is_no_option(tmp_path: Path, own: str) -> None:
     make(tmp_path, "-c.py")
-    if is_own:
-        settings = {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}
+    if own:
+        settings = {"pythonScriptFilePath": own}
         document = {"properties": {"nodeCount": 1, "pyTorchSettings": settings}}
         (tmp_path / "job.json").write_text(json.dumps(document))
 
@@ -290,7 +290,10 @@ def test_a_folder_whose_document_runs_it_from_the_drop_container_is_refused(tmp_
     with pytest.raises(Failure, match=r"take the mount out of mountVolumes, .* slipway drop"):
         request_of(tmp_path / "digits", NOTHING, PREFIX)
 
-    (tmp_path / "digits" / "run.sh").rename(tmp_path / "digits" / "other.sh")
+    properties["customToolkitSettings"] = {"commandLine": "bash run.sh"}
+    (tmp_path / "digits" / "job.json").write_text(
+        json.dumps(job := {"properties": {"nodeCount": 1, **properties}})
+    )
     request = request_of(tmp_path / "digits", NOTHING, PREFIX)
     assert (request.at, request.message["spec"]) == ("", job)
 

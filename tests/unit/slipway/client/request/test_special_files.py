@@ -74,6 +74,39 @@ def test_results_do_not_go_into_the_folder_that_is_sent(
         run(folder / "code", NOTHING, "http://127.0.0.1:9", "", to=Path(to))
 
 
+@pytest.mark.parametrize("to", ["pkg", "pkg/sub", "link", "../code/pkg"])
+def test_results_do_not_go_into_a_folder_whose_files_are_sent(
+    folder: Path, to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = folder / "code"
+    (code / "pkg" / "sub").mkdir(parents=True)
+    (code / "train.py").touch()
+    (code / "pkg" / "sub" / "model.py").touch()
+    (code / "link").symlink_to("pkg")
+    monkeypatch.chdir(code)
+
+    with pytest.raises(Failure, match=r"has files that are sent, .* name a new folder"):
+        run(code, NOTHING, "http://127.0.0.1:9", "", to=Path(to))
+
+
+@pytest.mark.parametrize(
+    "to", ["new", "pkg/new", "empty", "results", "results/sub", ".venv", "..", "../other"]
+)
+def test_results_go_into_a_folder_of_which_nothing_is_sent(
+    folder: Path, to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = folder / "code"
+    for name in ("pkg", "empty", "results/sub", ".venv", "../other"):
+        (code / name).mkdir(parents=True)
+    for name in ("train.py", "pkg/model.py", "results/sub/a.txt", ".venv/pyvenv.cfg", "../other/b.py"):
+        (code / name).touch()
+    (code / "results" / ".slipway-job").write_text("j_a\n")
+    monkeypatch.chdir(code)
+
+    with pytest.raises(Failure, match="nothing listens there"):
+        run(code, NOTHING, "http://127.0.0.1:9", "", to=Path(to))
+
+
 async def test_a_folder_with_results_in_it_is_not_sent(folder: Path) -> None:
     (folder / ".slipway-job").write_text("j_a\n")
 

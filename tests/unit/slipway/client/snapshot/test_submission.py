@@ -9,6 +9,7 @@ import json
 import os
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,17 +128,34 @@ async def test_a_message_of_another_kind_is_refused_before_it_is_sent(
     assert not deployment.messages
 
 
-@pytest.mark.parametrize(("name", "is_sent"), [("digits/train.py", False), ("common/other.py", True)])
+_ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "is_sent"),
+    [
+        ("scripts", f"python {_ROOT}/scripts/digits/train.py", False),
+        ("scripts", f"python {_ROOT}/scripts/common/other.py", False),
+        ("scripts", f"cd {_ROOT}/scripts && python digits/train.py", False),
+        ("scripts", f"cd {_ROOT} && python scripts/digits/train.py", False),
+        ("scripts", f"D={_ROOT}/scripts; python $D/digits/train.py", False),
+        ("scripts", f"PYTHONPATH=${{{_ROOT[1:]}}}/./scripts python -m digits.train", False),
+        ("scripts/digits", f"python {_ROOT}/scripts/digits/train.py", False),
+        ("scripts/digits/models", f"python '{_ROOT}'/\"scripts\"/digits/train.py", False),
+        ("scripts", "python train.py", True),
+        ("scripts", f"python train.py {_ROOT}/data/scripts-2", True),
+        ("scripts-2", f"python train.py {_ROOT}/scripts-2/scripts", True),
+    ],
+)
 @pytest.mark.parametrize("kind", MOUNT_LISTS)
-async def test_code_for_a_document_that_runs_the_same_script_from_a_mount_is_refused(
-    folder: Path, kind: str, name: str, is_sent: bool
+async def test_code_for_a_document_that_names_the_mounted_scripts_is_refused(
+    folder: Path, kind: str, place: str, line: str, is_sent: bool
 ) -> None:
     deployment = Deployment()
-    script = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{name}"
     properties = {
         "nodeCount": 1,
-        "pyTorchSettings": {"pythonScriptFilePath": script},
-        "mountVolumes": mounted_at("scripts", kind),
+        "customToolkitSettings": {"commandLine": line},
+        "mountVolumes": mounted_at(place, kind),
     }
     refused = nullcontext() if is_sent else pytest.raises(Failure, match="take the mount out")
 
@@ -150,6 +168,33 @@ async def test_code_for_a_document_that_runs_the_same_script_from_a_mount_is_ref
                 await AsyncClient(url).run(folder)
 
     assert bool(deployment.messages) is is_sent
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"pyTorchSettings": {"pythonScriptFilePath": f"{_ROOT}/scripts/train.py"}},
+        {"jobPreparation": {"commandLine": f"ls {_ROOT}/scripts"}},
+        {"environmentVariables": [{"name": "PYTHONPATH", "value": f"{_ROOT}/scripts"}]},
+        {"inputDirectories": [{"id": "CODE", "path": f"{_ROOT}/scripts"}]},
+    ],
+    ids=lambda more: next(iter(more)),
+)
+async def test_any_text_of_a_document_may_name_the_mounted_scripts(
+    folder: Path, more: dict[str, Any]
+) -> None:
+    deployment = Deployment()
+    command = (
+        {} if "pyTorchSettings" in more else {"customToolkitSettings": {"commandLine": "python train.py"}}
+    )
+    volumes = mounted_at("scripts", MOUNT_LISTS[0])
+    properties = {"nodeCount": 1, **command, **more, "mountVolumes": volumes}
+
+    async with deployment.serving() as url:
+        with pytest.raises(Failure, match="take the mount out"):
+            await AsyncClient(url).submit({"properties": properties}, code=folder)
+
+    assert not deployment.messages
 
 
 async def test_the_deployment_says_how_large_the_code_of_a_document_may_be(folder: Path) -> None:

@@ -1,0 +1,35 @@
+"""The programs for the nodes are whole: each is Python without the package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from inspect import signature
+
+import pytest
+
+from shared.engines.launch import plan
+from shared.engines.launch.programs import joined
+
+#: Each that the plans of jobs have, by the function that makes it.
+PROGRAMS: dict[str, Callable[[], str]] = {
+    name: make
+    for name, make in vars(plan).items()
+    if callable(make) and make.__module__ == plan.__name__ and not signature(make).parameters
+}
+
+
+def test_the_programs_are_found() -> None:
+    assert {"script", "spreading", "mounting", "bringing", "keeping", "forgetting"} <= PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_a_program_imports_nothing_of_ours(name: str) -> None:
+    tree = ast.parse(PROGRAMS[name]())
+
+    imports = [one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
+    assert not [one for one in imports if one and one.startswith("shared")]
+
+
+def test_an_import_of_several_lines_is_left_out() -> None:
+    assert "ending_of,\n" not in joined("spread")
