@@ -14,6 +14,7 @@ from slipway.client.jobs.processes import LONGEST, last_state
 from slipway.failure import Failure
 from slipway.terminal.characters import RESET, coloured, harmless, printable
 from slipway.terminal.passing import PASSING
+from slipway.terminal.reader import check_reader
 from slipway.terminal.screen import cells, columns_of, json_text, shortened
 
 #: The colours of the ranks, in turn: cyan, yellow, green, magenta, blue.
@@ -75,8 +76,12 @@ class Printer:
             self._rests[file] = _Rest(rank, is_error, rest)
 
     def flush(self) -> None:
-        """Pass on what was printed; a terminal also shows the line that changed last and has not ended."""
+        """Pass on what was printed; a terminal also shows the line that changed last and has not ended.
+
+        Raises BrokenPipeError if nothing reads it any more.
+        """
         self.stream.flush()
+        check_reader(self.stream)
         if self.redraws and self._rests:
             *_, last = self._rests.values()
             if self.takes(last.data):

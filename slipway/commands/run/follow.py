@@ -65,11 +65,14 @@ async def follow(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
 
 
 async def _ended(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
-    news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
+    reading = log.read(api, job_id, Selection(), report.printer, follow=True, remarks=False)
+    lines = asyncio.create_task(reading)
+    news = asyncio.create_task(_news(api, job_id, report, lines))
     try:
-        await log.read(api, job_id, Selection(), out, follow=True, remarks=False)
+        await lines
         await news  # it ends with the job as well
     finally:
+        lines.cancel()
         news.cancel()
     job = await patiently(lambda: api.job(job_id))
     if job["state"] == "succeeded":
@@ -79,14 +82,20 @@ async def _ended(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
     return job
 
 
-async def _news(api: Service, job_id: str, report: Report) -> None:
-    """Report the job's changes and the reasons for its waits, until it ends."""
-    last: shapes.JobDetail | None = None
+async def _news(api: Service, job_id: str, report: Report, lines: asyncio.Task[int]) -> None:
+    """Report the job's changes and the reasons for its waits, until it ends: its end after its last lines."""
+    last: Mapping[str, Any] | None = None
     waits = ""
     while True:
         job = await patiently(lambda: api.job(job_id))
         if last is None and (hint := unmeant(job)):
             say(hint)
+        if job["state"] in ENDED:
+            if earlier := job["history"][:-1]:
+                before_end = {**job, "state": earlier[-1]["state"], "history": earlier}
+                report.state(last, before_end)
+                last = before_end
+            await asyncio.wait({lines})
         report.state(last, job)
         last, before = job, waits
         waits = why(job) if "waiting" in job else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from slipway import AsyncClient
 from slipway.cli_page import PAGE, commands, page
 from tests.unit.documents.corpus import ROOT, code_of_pages, texts_of_programs
 
@@ -117,3 +119,9 @@ def test_every_module_that_a_page_runs_exists() -> None:
 
 def test_the_reference_of_the_command_line_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m slipway.cli_page"
+
+
+@pytest.mark.parametrize("name", list(inspect.signature(AsyncClient.run).parameters)[3:])
+def test_the_page_on_python_names_what_a_run_takes(name: str) -> None:
+    text = (ROOT / "docs/how-to/use-from-python.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in text
