@@ -125,6 +125,9 @@ class Seal(Protocol):
     def unseal(self, text: str, context: str) -> str:
         """The value. Raises Misconfigured when the key does not fit."""
 
+    def code_of(self, text: str) -> str:
+        """A code of a text, always the same, that only the app can tell; "" without a key."""
+
 
 #: `retry`: later; `gone`: it wants no more events; `refused`: by a gate, for good; `busy`: too many at once.
 Outcome = Literal["delivered", "retry", "gone", "refused", "busy"]

@@ -73,7 +73,10 @@ async def package_variables(ports: Ports, job: Job, document: Mapping[str, Any])
 
 
 async def _scope(ports: Ports, job: Job) -> str:
-    """The folder of the environments for a job; "" where other teams may use its cluster, too."""
+    """The folder of the environments for a job; "" where other teams may use its cluster, too.
+
+    A team's has a name that no job can tell before its cluster has one team: nothing is put there by others.
+    """
     try:
         teams = (await current_teams(ports)).teams
     except Unreadable:
@@ -81,7 +84,8 @@ async def _scope(ports: Ports, job: Job) -> str:
     if not teams:
         return "all"
     users = {name for name, one in teams.items() if one.clusters is None or job.cluster in one.clusters}
-    return f"team-{job.team}" if users == {job.team} and await _is_alone(ports, job) else ""
+    code = ports.seal.code_of(f"{job.cluster}\n{job.team}")
+    return f"team-{code}" if code and users == {job.team} and await _is_alone(ports, job) else ""
 
 
 async def _is_alone(ports: Ports, job: Job) -> bool:

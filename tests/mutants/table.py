@@ -45,8 +45,8 @@ NOTICED_BY = {
 CHANGES = (
     Change(
         "shared/lifecycle/packages.py",
-        'return f"team-{job.team}" if users == {job.team} and await _is_alone(ports, job) else ""',
-        'return f"team-{job.team}" if job.team in users and await _is_alone(ports, job) else ""',
+        'return f"team-{code}" if code and users == {job.team} and await _is_alone(ports, job) else ""',
+        'return f"team-{code}" if code and job.team in users and await _is_alone(ports, job) else ""',
     ),
     Change("shared/engines/node/packages/reuse.py", "return is_closed and state", "return state"),
     Change("shared/engines/node/packages/reuse.py", "elif line and not _PLAIN.match(line):", "elif False:"),

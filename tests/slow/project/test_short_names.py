@@ -21,6 +21,7 @@ SHORT = {
     "functions/page.py: hashlib.sha256(content).hexdigest()[:32]": _VERSION,
     "functions/ranges.py: hashlib.sha256(answer.get_body()).hexdigest()[:32]": _VERSION,
     "functions/ranges.py: hashlib.sha256(identity.encode()).hexdigest()[:32]": _VERSION,
+    "shared/adapters/sealing.py: code.hexdigest()[:16]": "64 bits that only have to be unknown to others",
     "shared/adapters/storage/lists/listed.py: hashlib.sha256(name.encode()).hexdigest()[:16]": (
         "`Query.fits` compares the experiment or the cluster in each record of the list"
     ),

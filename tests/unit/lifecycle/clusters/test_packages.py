@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from shared.adapters.sealing import AesSeal
 from shared.core.errors import Transient
 from shared.core.facts import Packages
 from shared.core.job import Job, JobState
@@ -15,6 +17,7 @@ from shared.core.view import line
 from tests.unit.lifecycle.teams.test_changed_teams import teams
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
+KEY, OTHER = (base64.b64encode(letter * 32).decode() for letter in (b"k", b"o"))
 COMMAND = "slipway_packages ./requirements.txt"
 PROXY = {"index": "https://pypi.example.org/simple", "proxy": "http://proxy.example.org:3128"}
 
@@ -64,7 +67,11 @@ async def kept_for(world: World, clusters: dict[str, list[str] | None]) -> Any:
 async def test_environments_are_kept_for_the_team_that_has_the_cluster_for_itself(
     world: World, own: list[str] | None
 ) -> None:
-    assert await kept_for(world, {"a": own, "b": []}) == {"keep": "/kept/team-a", "seconds": 3600}
+    settings = await kept_for(world, {"a": own, "b": []})
+    code = AesSeal([KEY]).code_of("dev\na")
+
+    assert settings == {"keep": f"/kept/team-{code}", "seconds": 3600}
+    assert len({code, AesSeal([KEY]).code_of("dev\nb"), AesSeal([OTHER]).code_of("dev\na")}) == 3
 
 
 @pytest.mark.parametrize("others", [["dev"], None])
