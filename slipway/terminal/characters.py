@@ -4,8 +4,6 @@ import os
 import re
 from typing import TextIO
 
-from shared.core.visible import code_of
-
 RESET = "\x1b[0m"
 #: Control sequences of terminals (ECMA-48); those that end with m set colours.
 _SEQUENCE = re.compile(r"(\x1b\[[0-?]*[ -/]*[@-~])")
@@ -46,12 +44,12 @@ def printable(name: str) -> str:
     """A name from outside: nothing in it moves the cursor, and nothing is left out."""
     if name.isprintable():
         return name
-    return "".join(c if c.isprintable() else code_of(c) for c in name)
+    return "".join(c if c.isprintable() else _code_of(c) for c in name)
 
 
 def inked(name: str) -> str:
     """The same, and a character that a terminal shows as nothing is an escape."""
-    return _NO_INK.sub(lambda match: code_of(match[0]), printable(name))
+    return _NO_INK.sub(lambda match: _code_of(match[0]), printable(name))
 
 
 def _is_colour(sequence: str) -> bool:
@@ -71,3 +69,9 @@ def _escaped(character: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
     return character.encode("unicode_escape").decode()
+
+
+def _code_of(letter: str) -> str:
+    from shared.core.visible import code_of  # few commands ever need it
+
+    return code_of(letter)

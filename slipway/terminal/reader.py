@@ -15,7 +15,7 @@ def check_reader(stream: BinaryIO) -> None:
     poll = select.poll()
     try:
         poll.register(stream, 0)
-    except (OSError, ValueError):  # not a file of the system
+    except (OSError, TypeError, ValueError):  # not a file of the system, as in a notebook
         return
     if any(event & select.POLLERR for _, event in poll.poll(0)):
         raise BrokenPipeError

@@ -151,14 +151,14 @@ async def test_an_identity_that_may_only_read_is_not_healthy(app: Deployment) ->
     assert (readiness.storage, readiness.ready, len(readiness.unwritable)) == (True, False, 4)
 
 
-async def test_health_costs_four_writes_a_minute_and_three_reads_each_time(app: Deployment) -> None:
+async def test_health_costs_four_writes_a_minute_and_five_reads_each_time(app: Deployment) -> None:
     await ready(app.world.ports)  # makes table, queue and containers
     app.world.pass_time(61)
     app.wire.count = 0
 
     await ready(app.world.ports)
-    assert app.wire.count == 4 + 5
+    assert app.wire.count == 4 + 5 + 1  # the document of teams, which is read every 15 seconds
 
     app.world.pass_time(6)
     await ready(app.world.ports)
-    assert app.wire.count == 4 + 5 + 5
+    assert app.wire.count == 4 + 5 + 1 + 5

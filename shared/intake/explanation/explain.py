@@ -211,7 +211,7 @@ def _cluster(draft: Draft, view: ClusterView | None, trouble: str) -> JsonObject
         "nodes": view.nodes,
         "counts": dict(view.counts),
         "maximum": room(view),
-        "nodesToAdd": nodes_to_add(nodes, view) if nodes else None,
+        **({"nodesToAdd": nodes_to_add(nodes, view)} if nodes else {}),
         "errors": list(view.errors),
     }
 

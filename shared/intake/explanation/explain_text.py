@@ -55,7 +55,7 @@ def _cluster(cluster: JsonObject | None) -> list[str]:
         f" It is {cluster['state']} with {cluster['nodes']} of at most {cluster['maximum']} nodes ({counts}"
     )
     text += f"; {cluster['size']}, {cluster['priority'] or 'priority unknown'})."
-    if cluster["nodesToAdd"] is not None:
+    if "nodesToAdd" in cluster:
         text += f" Nodes to add: **{cluster['nodesToAdd']}**."
     return ["## Cluster", text]
 
