@@ -15,7 +15,10 @@ from local.setup.page import WEB
 _ENTRIES: list[tuple[dict[str, Any], list[str]]] = [
     ({"name": "train.py", "bytes": 2048}, ["2.0 KiB", ""]),
     ({"name": "run.sh", "bytes": 9, "executable": True}, ["9 B", "executable"]),
-    ({"name": "caf\\xe9", "bytes": 1, "escaped": True}, ["1 B", "with escapes: \\\\ is a backslash, \\xff a byte that is not UTF-8"]),
+    (
+        {"name": "caf\\xe9", "bytes": 1, "escaped": True},
+        ["1 B", "with escapes: \\\\ is a backslash, \\xff a byte that is not UTF-8"],
+    ),
     ({"name": "empty/", "bytes": 0}, ["folder", ""]),
     ({"name": "latest", "bytes": 0, "link": "a\u202eb"}, ["link", "to a\\u202eb"]),
     ({"name": "blank", "bytes": 0, "link": " "}, ["link", 'to " "']),
