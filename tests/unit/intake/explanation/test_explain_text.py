@@ -100,7 +100,8 @@ def test_problems_are_sentences_with_their_place() -> None:
         ),
         (
             {"counts": {"idle": 0}, "priority": ""},
-            " It is steady with 3 of at most 4 nodes (none; Standard_NC6, priority unknown). Nodes to add: **1**.",
+            " It is steady with 3 of at most 4 nodes (none; Standard_NC6, priority unknown)."
+            " Nodes to add: **1**.",
         ),
         (
             {"nodesToAdd": 0, "counts": {}},
