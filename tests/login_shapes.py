@@ -212,6 +212,9 @@ cargo login {}
 pulumi login --token {}
 terraform apply -var 'db_password={}'
 terraform apply -var="token={}"
+python -c "def f(token: str = '{}'): pass"
+python -c "api_key: Optional[str] = '{}'"
+python -c "def f(password: str | None = '{}'): pass"
 docker build --build-arg TOKEN={} .
 docker build --build-arg NPM_TOKEN="{}" .
 docker run --env DB_PASSWORD={} i

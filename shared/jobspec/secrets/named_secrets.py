@@ -59,6 +59,10 @@ _QUOTED = re.compile(
 )
 #: The default of an unset variable: `${HF_TOKEN:-x}`.
 _DEFAULT = re.compile(r"\"?\$\{\w+:?[-=+](?P<value>[^$}\s][^}\n]*)")
+#: The type of a parameter in Python, before its default: `token: str = "x"`.
+_TYPE = re.compile(
+    r"(?<=: )[A-Za-z_][\w.]{0,64}(?:\[[\w., |]{0,64}\])?(?: \| [\w.]{1,64}){0,3} = (?=[\"'])", re.ASCII
+)
 #: A command that prints its arguments, up to the first that is neither an option nor a format.
 PRINTS = (
     r"(?:echo|printf|yes)[ \t]{1,8}(?:-[neE]{1,3}[ \t]{1,8}){0,3}"
@@ -135,7 +139,10 @@ def _search(text: str) -> Iterator[tuple[int, int]]:
         if start < position:
             continue
         match = _pattern(word).match(text, start)
-        if match and _counts(text, word, match) and (value := value_at(text, match.end())):
+        if not match or not _counts(text, word, match):
+            continue
+        typed = _TYPE.match(text, match.end())
+        if value := value_at(text, typed.end() if typed else match.end()):
             position = value[1]
             if value[0] == match.end() and match[0][-1] in " \t" and reads_on(text, value[0]):
                 continue
