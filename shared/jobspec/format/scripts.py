@@ -20,9 +20,10 @@ from shared.jobspec.text.tree import JsonObject, Node, words
 
 #: What this field names may be a part of a directory that is used as a whole.
 _INTERPRETER = "pythonInterpreterPath"
-#: `scripts` as a level of a path, in a text that names where the mounts of the job are.
+#: `scripts` as a level of a path, in a text that names where the mounts of the job are; or that place itself,
+#: of which another text may name a part.
 _SCRIPTS = re.compile(
-    rf"AZ_BATCHAI_JOB_MOUNT_ROOT\b.*(?<![\w.-]){DROP_MOUNT}(?![\w.-])", re.ASCII | re.DOTALL
+    rf"AZ_BATCHAI_JOB_MOUNT_ROOT\b(?:.*(?<![\w.-]){DROP_MOUNT}(?![\w.-])|\}}?/?$)", re.ASCII | re.DOTALL
 )
 
 

@@ -176,6 +176,8 @@ async def test_code_for_a_document_that_names_the_mounted_scripts_is_refused(
         {"pyTorchSettings": {"pythonScriptFilePath": f"{_ROOT}/scripts/train.py"}},
         {"jobPreparation": {"commandLine": f"ls {_ROOT}/scripts"}},
         {"environmentVariables": [{"name": "PYTHONPATH", "value": f"{_ROOT}/scripts"}]},
+        {"environmentVariables": [{"name": "D", "value": _ROOT}]},
+        {"environmentVariables": [{"name": "D", "value": "${AZ_BATCHAI_JOB_MOUNT_ROOT}/"}]},
         {"inputDirectories": [{"id": "CODE", "path": f"{_ROOT}/scripts"}]},
     ],
     ids=lambda more: next(iter(more)),
