@@ -321,6 +321,8 @@ the pool's api_key: missing
 the job's key: where is it?
 wrong credentials: the registry refuses them
 cannot read the secret: no permission
+the registry answers the token: 401 Unauthorized
+passphrase: too short
 SLIPWAY_SEAL_KEY must be 32 bytes in base64
 set SLIPWAY_SEAL_KEY on the deployment, or use a Key Vault reference
 give the key with --key or SLIPWAY_KEY as it is

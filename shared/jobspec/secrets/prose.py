@@ -13,14 +13,14 @@ _WORD = (
     "before|after|because|until|again|expired|invalid|missing|required|refused|rejected|denied|"
     "unknown|unauthorized|wrong|empty|given|needed|only|use|see|give|set|all|any|each|every|name|"
     "value|ask|check|contact|please|your|our|their|incorrect|correct|unexpected|failed|failure|ok|okay|"
-    "accepted|verified|changed|unchanged|reset|disabled|enabled|ignored|hidden|redacted|unused"
+    "accepted|verified|changed|unchanged|reset|disabled|enabled|ignored|hidden|redacted|unused|too"
     ")"
 )
 _ENDS = r"(?=[,.;:!?)`]{0,2}(?:[ ]|$))"
-#: One of them, or a few plain words and then one of them; or what stands for a value in a message.
+#: One of them, or a few plain words and then one of them; a status of HTTP; or what stands for a value.
 _SENTENCE = re.compile(
     rf"(?:(?:[a-z][a-z'\u2019-]{{0,24}}(?:://[^\s\"']{{1,64}})?,?[ ]){{0,4}}{_WORD}"
-    rf"|%s|bearer|basic|[a-z_]{{0,8}}\u2026){_ENDS}",
+    rf"|[45][0-9][0-9][ ][a-z]{{3,16}}|%s|bearer|basic|[a-z_]{{0,8}}\u2026){_ENDS}",
     re.IGNORECASE | re.MULTILINE,
 )
 
