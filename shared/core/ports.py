@@ -245,9 +245,6 @@ class Ports:
     joint: JointLooks = field(default_factory=JointLooks)  # looks at folders of drops
     looks: Looks = field(default_factory=Looks)  # for jobs that may be idle
     meter: Meter = field(default_factory=NoMeter)
-    #: None if every byte of a job's files goes through the app
-    addresses: Addresses | None = None
-    #: None if the host checks function keys
-    tokens: Tokens | None = None
-    #: None if function keys have no names
-    keys: NamedKeys | None = None
+    addresses: Addresses | None = None  # None if every byte of a job's files goes through the app
+    tokens: Tokens | None = None  # None if the host checks function keys
+    keys: NamedKeys | None = None  # None if function keys have no names

@@ -134,8 +134,8 @@ class Container:
         for name in self._names():
             attempt, _, rest = name.rpartition("/turns/")
             if rest.isdigit():
-                turn = json.loads(self._call("GET", name))
-                forged = {"token": turn.get("token"), "ended": _record(str(turn.get("token")), "x")}
+                written = json.loads(self._call("GET", name))
+                forged = {"token": written.get("token"), "ended": _record(str(written.get("token")), "x")}
                 self._call("PUT", f"{attempt}/turns/{int(rest) + 1}", forged)
                 self._call("PUT", f"{attempt}/asked", {"asked": time.time()})
             elif name.endswith("/result.json"):
