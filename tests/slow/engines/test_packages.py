@@ -32,8 +32,8 @@ _SHOW = "import sys, tiny; print('module', sys.prefix)"
 class Node:
     """A node whose interpreter is that of a directory of programs; each job has a folder of its own."""
 
-    def __init__(self, root: Path, programs: Path | None = None) -> None:
-        self.root, self.programs = root, programs or Path(sys.executable).parent
+    def __init__(self, root: Path, programs: Path) -> None:
+        self.root, self.programs = root, programs
         self.wheels = root / "wheels"
         self.wheels.mkdir()
         wheel(self.wheels, "tiny", TINY)
@@ -108,9 +108,18 @@ class Job:
         )
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Those of an environment of its own: what starts with the packages of the tests could change them."""
+    place = tmp_path_factory.mktemp("image")
+    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    (place / "bin/uv").symlink_to(Path(sys.executable).parent / "uv")
+    return place / "bin"
+
+
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
-    return Node(tmp_path)
+def node(tmp_path: Path, programs: Path) -> Node:
+    return Node(tmp_path, programs)
 
 
 def succeeded(process: subprocess.CompletedProcess[str]) -> str:
@@ -268,8 +277,8 @@ def test_what_uv_has_locked_is_installed(node: Node) -> None:
 class Shelf:
     """Jobs of a team on a node that keeps environments."""
 
-    def __init__(self, root: Path) -> None:
-        self.node, self.directory = Node(root), root / "kept" / "team"
+    def __init__(self, node: Node) -> None:
+        self.node, self.directory = node, node.root / "kept" / "team"
 
     def job(self, name: str, text: str = "tiny", **files: str) -> Job:
         job = self.node.job(name, requirements__txt=f"{text}\n", **files)
@@ -283,8 +292,8 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path)
+def shelf(node: Node) -> Shelf:
+    return Shelf(node)
 
 
 def test_an_environment_is_made_once_and_used_by_later_jobs(shelf: Shelf) -> None:
