@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -534,7 +535,12 @@ async def test_a_script_and_a_shell_find_what_the_preparation_installed(
     script = f'"{environment}/python" -c "import tiny; tiny.main()"'
     order = rig.order(f'. "{environment}/activate" && tiny && {script}')
     order = replace(order, code=code.source(packed(lists, file(tiny.name, tiny.read_bytes()))))
-    order.document["properties"]["jobPreparation"] = {"commandLine": "slipway_packages requirements.txt"}
+    # An interpreter without the packages of the tests, which what it starts could change.
+    await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-m", "venv", str(tmp_path / "image")], check=True
+    )
+    install = f'PATH="{tmp_path}/image/bin:$PATH" slipway_packages requirements.txt'
+    order.document["properties"]["jobPreparation"] = {"commandLine": install}
     order.document["properties"]["nodeCount"] = rig.most
 
     await rig.engine.submit(order)
