@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from shared.jobspec import name_flaw, placeholder_flaw, redact
 from slipway.client.request.order import Order, joined
-from slipway.client.request.terms import Terms
+from slipway.client.request.terms import Terms, member_object
 from slipway.failure import Failure
 from slipway.terminal.characters import printable
 
@@ -50,8 +50,7 @@ class Choices:
         """The members of the envelope that they set, with what it has of them."""
         members: dict[str, Any] = {"cluster": self.cluster} if self.cluster else {}
         if self.gpus is not None:
-            others = written.get("resources")
-            members["resources"] = {**(others if isinstance(others, dict) else {}), "gpus": self.gpus}
+            members["resources"] = {**member_object(written, "resources"), "gpus": self.gpus}
         return members | joined(written, self.order.members) | self.terms.envelope(written)
 
 
@@ -120,9 +119,8 @@ def add_choices(job: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
     if choices.nodes is not None:
         properties["nodeCount"] = choices.nodes
     if choices.image:
-        written = properties.get("containerSettings")
         properties["containerSettings"] = {
-            **(written if isinstance(written, dict) else {}),
+            **member_object(properties, "containerSettings"),
             "imageSourceRegistry": {"image": choices.image},
         }
     environment, secrets = _variables(choices)

@@ -29,7 +29,7 @@ class Terms:
         """The properties of a job that these wishes set, with what it has of them."""
         members: dict[str, Any] = {}
         if self.time:
-            members["constraints"] = {**_object(written, "constraints"), "maxWallClockTime": self.time}
+            members["constraints"] = {**member_object(written, "constraints"), "maxWallClockTime": self.time}
         if self.priority is not None:
             members["schedulingPriority"] = self.priority
         return members
@@ -38,9 +38,9 @@ class Terms:
         """The members of an envelope that they set, with what it has of them."""
         members: dict[str, Any] = {"experiment": self.experiment} if self.experiment else {}
         if self.retry is not None:
-            members["retry"] = {**_object(written, "retry"), "user": self.retry}
+            members["retry"] = {**member_object(written, "retry"), "user": self.retry}
         if self.labels:
-            members["labels"] = {**_object(written, "labels"), **self.labels}
+            members["labels"] = {**member_object(written, "labels"), **self.labels}
         if self.notify:
             others = written.get("notify")
             others = others if isinstance(others, list) else []
@@ -48,7 +48,8 @@ class Terms:
         return members
 
 
-def _object(written: Mapping[str, Any], member: str) -> Mapping[str, Any]:
+def member_object(written: Mapping[str, Any], member: str) -> Mapping[str, Any]:
+    """The object that a document has there; an empty one for anything else, which the app refuses."""
     value = written.get(member)
     return value if isinstance(value, dict) else {}
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
-from local.setup.node import installed_node, packaged_node
-from local.setup.page import WEB
+from tests.slow.page.programs import answer_of
 
 #: What may be in an archive, and its two words beside the name.
 _ENTRIES: list[tuple[dict[str, Any], list[str]]] = [
@@ -33,20 +28,10 @@ _OUTCOMES = {
 
 
 def test_each_entry_has_its_words_and_only_what_may_change_is_asked_for_again() -> None:
-    program = Path(__file__).with_name("archive.mjs").read_text(encoding="utf-8")
-    node = installed_node() or packaged_node(Path(sys.prefix))
     entries = [entry for entry, _ in _ENTRIES]
+    statuses = [int(one) for one in _OUTCOMES]
 
-    ran = subprocess.run(
-        [*node.node, "--input-type=module", "--eval", program],
-        cwd=WEB,
-        input=json.dumps({"entries": entries, "statuses": [int(one) for one in _OUTCOMES]}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    shown = answer_of("archive.mjs", {"entries": entries, "statuses": statuses})
 
-    assert ran.returncode == 0, ran.stderr
-    shown = json.loads(ran.stdout)
     assert shown["lines"] == [words for _, words in _ENTRIES]
     assert shown["outcomes"] == _OUTCOMES

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
-from local.setup.node import installed_node, packaged_node
-from local.setup.page import WEB
+from tests.slow.page.programs import answer_of
 
 #: What a job writes, and the lines that are left of it.
 _BARS = {
@@ -24,12 +19,7 @@ _BARS = {
 
 def _lines(logs: list[list[str]]) -> list[list[tuple[bool, str]]]:
     """The lines that the page shows, and whether each is of standard error."""
-    program = Path(__file__).with_name("log.mjs").read_text(encoding="utf-8")
-    node = installed_node() or packaged_node(Path(sys.prefix))
-    words = [*node.node, "--input-type=module", "--eval", program]
-    ran = subprocess.run(words, cwd=WEB, input=json.dumps(logs), capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    answers: list[list[Any]] = json.loads(ran.stdout)
+    answers: list[list[Any]] = answer_of("log.mjs", logs)
     return [[(bool(is_error), str(line)) for is_error, line in answer] for answer in answers]
 
 
