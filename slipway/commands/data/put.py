@@ -14,8 +14,9 @@ from slipway.client.files.saving import Outcome
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
 from slipway.client.snapshot.links import without_refused_links
+from slipway.client.snapshot.not_files import not_files
 from slipway.client.snapshot.rules import Rules
-from slipway.client.snapshot.words import some, taken_back
+from slipway.client.snapshot.words import of_others, some, taken_back
 from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
 from slipway.failure import Failure
@@ -115,6 +116,8 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
         for link in linked_folders(path):
             if not ignore.fits(link):
                 say(f"{path / link} is a link to a folder, whose files are not sent; name that folder, too")
+        for line in of_others(not_files(path, ignore.fits)):
+            say(line)
         files = [one.relative_to(path).as_posix() for one in sorted(path.rglob("*")) if one.is_file()]
         files = [one for one in files if not ignore.fits(one)]
         secrets = [one for one in files if rules.is_secret(one)]
