@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shared.jobspec import name_flaw
 from slipway.client.drops.folder import linked_folders
-from slipway.client.files.datalake import DataFile, DataLake, fingerprint
+from slipway.client.files.datalake import DataFile, DataLake, Fingerprint, fingerprint
 from slipway.client.files.names import undecodable
 from slipway.client.files.output import PARALLEL
 from slipway.client.files.saving import Outcome
@@ -83,7 +83,7 @@ async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int
             try:
                 content = await asyncio.to_thread(fingerprint, file.path)
                 present = known_files.get(file.name)
-                if present and (present.size, present.md5) == (content.size, content.md5):
+                if present and _is_same(present, content):
                     outcome.present += 1
                     advance(content.size)
                     continue
@@ -96,6 +96,11 @@ async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int
 
     await asyncio.gather(*(worker() for _ in range(PARALLEL)))
     return outcome
+
+
+def _is_same(present: DataFile, content: Fingerprint) -> bool:
+    same = (present.size, present.md5) == (content.size, content.md5)
+    return same and present.executable is content.executable
 
 
 async def _present(lake: DataLake, files: Sequence[LocalFile]) -> Mapping[str, DataFile]:
