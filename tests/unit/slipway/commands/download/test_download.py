@@ -400,7 +400,7 @@ async def test_a_service_that_goes_away_ends_a_download_and_where_it_had_shown_n
 async def test_what_was_a_program_is_one_again_and_so_is_a_script_of_which_nothing_is_said(
     tmp_path: Path,
 ) -> None:
-    api = Wrote({name: b"#!/bin/sh\n" for name in ("yes", "no", "script")} | {"text": b"text"})
+    api = Wrote(dict.fromkeys(("yes", "no", "script"), b"#!/bin/sh\n") | {"text": b"text"})
     api.members = {"yes": {"executable": True}, "no": {"executable": False}}
 
     await fetched(api, tmp_path)
