@@ -108,8 +108,9 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
-    #: of an entry that is left out: file, directory, link, pipe, socket, device, or other; "" for the rest
+    #: if left out: file, directory, link, pipe, socket, device, or other; of a link: nowhere, special, or ""
     kind: str = ""
+    executable: bool | None = None  #: of a file; None if the cluster does not say
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,7 @@ class ClusterView:
     maximum: int | None
     size: str
     errors: tuple[str, ...] = ()
-    #: dedicated or lowpriority; "" when the engine does not say
-    priority: str = ""
+    priority: str = ""  #: dedicated or lowpriority; "" when the engine does not say
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
     supply: Supply = NO_SUPPLY

@@ -419,6 +419,7 @@ class OutputEntry(TypedDict):
     link: NotRequired[bool]
     leftOut: NotRequired[bool]
     kind: NotRequired[str]
+    executable: NotRequired[bool]
 
 class OutputEntries(TypedDict):
     files: list[OutputEntry]
