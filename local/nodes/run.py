@@ -89,10 +89,11 @@ class Run:
         plan = await self._order.plan(self._node_directories)
         self._make_node_directories()
         await self._mount(plan)
-        directory = await self._make_outputs(plan)
+        directories = await self._make_outputs(plan)
+        directory = directories[plan.logs]
         await self._enter(plan)
         self._write_ssh()
-        async with sampled(directory, self._machines):
+        async with sampled(directories.get(plan.reports), self._machines):
             if outcome := await self._prepare(plan, directory):
                 return outcome
             return await self._launch(plan, directory)
@@ -133,8 +134,8 @@ class Run:
         self._directories[directory] = volume.kind != "unmanaged"
         return directory
 
-    async def _make_outputs(self, plan: Plan) -> Path:
-        """Create the output directories; returns the one for standard output and error."""
+    async def _make_outputs(self, plan: Plan) -> Mapping[str, Path]:
+        """Create the output directories; returns those of the first node."""
         directories = []
         for outputs, spot, journal in zip(plan.outputs, self._node_directories, self._journals, strict=True):
             real = {
@@ -151,7 +152,7 @@ class Run:
                 for name, path in directories[0].items()
             }
         )
-        return directories[0][plan.logs]
+        return directories[0]
 
     @property
     def _config(self) -> Path:

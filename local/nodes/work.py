@@ -64,6 +64,8 @@ class Plan:
     outputs: Sequence[Mapping[str, Output]]
     #: The output that holds the standard streams and the log of the run.
     logs: str
+    #: The output that holds the reports of the nodes; none are made without it.
+    reports: str
     image: Image | None
     #: The variables that the job itself defines; they replace those of an image.
     own: frozenset[str]

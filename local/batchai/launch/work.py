@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from local.batchai.launch.layout import STDOUTERR, job_environment, output_directories, segment
+from local.batchai.launch.layout import STDOUTERR, USAGE, job_environment, output_directories, segment
 from local.batchai.launch.toolkits import PROGRAMS, processes
 from local.batchai.launch.vault import Vault
 from local.batchai.launch.volumes import volumes
@@ -47,6 +47,7 @@ class BatchAIWork:
             envs=envs,
             outputs=[_outputs(job, env) for env in envs],
             logs=STDOUTERR,
+            reports=USAGE,
             image=_image(document),
             own=frozenset(variable["name"] for variable in defined),
             preparation=(document.get("jobPreparation") or {}).get("commandLine", ""),
