@@ -40,7 +40,6 @@ from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.translation import observation, output_file, token_of
-from shared.engines.batchai.usage import with_usage
 from shared.engines.batchai.view import view_of
 from shared.engines.batchai.wait_reasons import ObservedJob, explained, youngest
 from shared.engines.first_files import first_files
@@ -184,7 +183,7 @@ class BatchAIEngine:
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
         """A page of listOutputFiles. Raises NotFound for a folder that does not exist."""
         async with api_errors():
-            listed = await with_usage(self._calls, target, directory, path, after)
+            listed = await self._calls.files(target, directory, path, after)
         self._addresses.listed(_folder(target, directory, "" if path == "." else path))
         return FilePage(tuple(map(output_file, listed.entries)), listed.next)
 
@@ -195,7 +194,7 @@ class BatchAIEngine:
 
         async def list_folder(after: str) -> Listed:
             try:
-                return listed_of(*await with_usage(self._calls, target, directory, above or ".", after))
+                return listed_of(*await self._calls.files(target, directory, above or ".", after))
             except NotFound:
                 return Listed({})
 
