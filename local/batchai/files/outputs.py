@@ -18,7 +18,7 @@ from confined import Confined
 from confined.entries import Entry
 from confined.names import Names
 from local.batchai.files.signature import matches
-from local.batchai.launch.layout import STDOUTERR, segment
+from local.batchai.launch.layout import STDOUTERR, USAGE, asks_for_usage, segment
 from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.models import Job
 from local.batchai.state.moment import stamp
@@ -140,6 +140,7 @@ def listing(
 def _real_directory(job: Job, directory_id: str) -> str | None:
     """The path of a job's output directory, if it is mounted. Raises ArmError if there is no such id."""
     ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
+    ids += [USAGE] if asks_for_usage(job.document) else []
     real = job.outputs.get(directory_id)
     if directory_id not in ids or real == "":
         raise invalid(

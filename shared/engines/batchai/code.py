@@ -16,6 +16,7 @@ from shared.core.engine import Observation, Order
 from shared.core.job import Reason
 from shared.core.refusals import refused
 from shared.core.relations.contents import SAVED
+from shared.engines.batchai.usage import ASKS
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
@@ -153,7 +154,10 @@ _BEFORE = {"BASH_ENV": "write `. FILE` into the command", "SHELLOPTS": "write `s
 
 
 def taken_names(spec: JobSpec) -> Iterator[Problem]:
-    """A refusal of each variable that shows whether a job has code: its end without that counts no use."""
+    """A refusal of each variable that Slipway sets.
+
+    By one it is seen that a job has code: its end without that counts no use.
+    """
     properties = spec.document()["properties"]
     for kind in ("environmentVariables", "secrets"):
         for index, one in enumerate(properties.get(kind) or ()):
@@ -161,6 +165,8 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
             if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
                 yield refused("SW109", at, text, "choose another name")
+            if one["name"] == ASKS:
+                yield refused("SW109", at, f"{ASKS} is set by Slipway", "choose another name")
             if remedy := _BEFORE.get(one["name"]):
                 text = f"bash obeys {one['name']} before the code of the job is there"
                 yield refused("SW109", at, text, remedy)
