@@ -60,7 +60,7 @@ def _text(value: ast.expr, named: Mapping[str, ast.expr]) -> str:
     return str(value.value) if isinstance(value, ast.Constant) else "*"
 
 
-async def made() -> list[Request]:
+async def requests_of_an_engine() -> list[Request]:
     """The requests of an engine that does all that it can."""
     service, target = Service(counts={"dedicated": {"idle": 1}}), order().target
     async with engine(service) as batch:
@@ -83,7 +83,7 @@ async def made() -> list[Request]:
 
 
 async def test_each_call_in_the_engine_is_made_and_the_service_takes_it() -> None:
-    requests = await made()
+    requests = await requests_of_an_engine()
 
     operations = {operation_at(one.method, one.path) for one in requests}
     starred = {(method, re.sub(r"\{\w+\}", "*", path)) for method, path in operations}

@@ -180,19 +180,19 @@ def test_a_registry_s_password_is_for_the_step_alone_that_logs_in() -> None:
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "submitted",
     [
         *(submission(*one) for one in ORDERS.values()),
         forgetting(CLUSTER, "slipway-forget-1", "{}"),
         queue_submission(CLUSTER, "gpu-low"),
     ],
 )
-def test_what_is_sent_is_valid_by_the_service_s_own_description(sent: Submission) -> None:
+def test_what_is_sent_is_valid_by_the_service_s_own_description(submitted: Submission) -> None:
     query = {"api-version": API}
 
-    assert refusal(sent.method, sent.path, query, sent.body) is None
-    assert refusal(sent.method, sent.path, query, {**sent.body, "priorty": 1}) is not None
-    assert refusal(sent.method, sent.path, query, {**sent.body, "id": 7}) is not None
+    assert refusal(submitted.method, submitted.path, query, submitted.body) is None
+    assert refusal(submitted.method, submitted.path, query, {**submitted.body, "priorty": 1}) is not None
+    assert refusal(submitted.method, submitted.path, query, {**submitted.body, "id": 7}) is not None
 
 
 def test_the_environment_that_explain_shows_has_what_the_service_and_the_job_set() -> None:
