@@ -73,7 +73,9 @@ def read(model: type[B], body: Mapping[str, Any]) -> B:
     try:
         value = model.model_validate(dict(body))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        errors = error.errors(include_url=False)
+        # What the emulator lacks explains a required member that is missing.
+        first = next((one for one in errors if one["loc"] and one["loc"][-1] in _NOT_DONE), errors[0])
         raise _refusal(first["type"], [str(part) for part in first["loc"]], first) from None
     return value
 

@@ -33,7 +33,7 @@ async def add(call: Call) -> web.StreamResponse:
         version=now,
         document=_own_members(bodies.shown(body)),
         since=now,
-        allocation="resizing" if body.target_dedicated_nodes + body.target_low_priority_nodes else "steady",
+        allocation="resizing",
         allocation_since=now,
         dedicated=body.target_dedicated_nodes,
         spot=body.target_low_priority_nodes,

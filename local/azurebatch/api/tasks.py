@@ -11,11 +11,13 @@ from local.azurebatch.api.odata import page, selected
 from local.azurebatch.api.views import subtask_view, task_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved
-from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
+from local.azurebatch.service.check import read_body
+from local.azurebatch.state.errors import BatchError, conflict
 from local.azurebatch.state.models import Job, Task
 from local.azurebatch.state.moment import etag, stamp
 
-_MOST = 100
+#: The most bytes of a collection of tasks.
+_MOST_BYTES = 1 << 20
 
 
 async def add(call: Call) -> web.StreamResponse:
@@ -32,16 +34,14 @@ async def add_many(call: Call) -> web.StreamResponse:
     """Create up to 100 tasks. Each has a result of its own."""
     job = call.store.job(call.names["job"])
     refuse_ended(job)
-    body_of_task = call.body.get("value")
-    if not isinstance(body_of_task, list):
-        raise lacking("value")
-    if len(body_of_task) > _MOST:
-        raise invalid("value", str(len(body_of_task)), f"There are more than {_MOST} tasks in it")
+    if (call.request.content_length or 0) > _MOST_BYTES:
+        message = "The size of the request body exceeds the maximum size permitted."
+        raise BatchError(413, "RequestBodyTooLarge", message)
     new_tasks: dict[str, Task] = {}
     results = []
-    for body in body_of_task:
+    for body in call.body["value"]:
         try:
-            task = _new(call, job, body if isinstance(body, Mapping) else {})
+            task = _new(call, job, read_body("TaskCreate", call.version, body))
             if task.key in new_tasks:
                 raise conflict("TaskExists", "The specified task already exists.")
         except BatchError as error:
