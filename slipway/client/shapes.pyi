@@ -338,7 +338,7 @@ class AuditReport(TypedDict):
 
 class Readiness(TypedDict):
     storage: str
-    engine: str
+    clusters: dict[str, int]
     paused: bool
     sweeper: str
     settings: str

@@ -515,10 +515,11 @@ export type AuditReport = {
   unknown: string[];
 };
 
-/** Whether storage and the clusters answer, in one word each. */
+/** Whether the app works, in one word for each part, and how many clusters answer. */
 export type Readiness = {
   storage: string;
-  engine: string;
+  /** Clusters by what they do: `ok`, `does not answer`, `misconfigured`. */
+  clusters: Record<string, number>;
   paused: boolean;
   sweeper: string;
   settings: string;
