@@ -10,7 +10,6 @@ from shared.core.errors import Misuse, Unreadable
 from shared.core.job import Dependency, Job
 from shared.core.ports import Ports
 from shared.core.relations.before import AFTER, Before, before, variables
-from shared.jobspec import JsonObject
 from shared.lifecycle.lookup import archived, legible
 
 
@@ -40,7 +39,8 @@ async def _before(
     earlier, written = stored.job, None
     try:
         if earlier.archived:
-            earlier, written = await _archived(ports, earlier)
+            whole = await archived(ports.archive, earlier)
+            earlier, written = whole.job, whole.spec
         elif earlier.state.terminal:
             written = await ports.ledger.spec(earlier.id)
     except (Misuse, Unreadable):
@@ -51,8 +51,3 @@ async def _before(
     cluster, is_archived = job.fixed_target.cluster, bool(stored.job.archived)
     one = before(number, earlier.fixed_target, earlier.segment, written, document, cluster)
     return one._replace(has_saved=not is_archived)
-
-
-async def _archived(ports: Ports, tombstone: Job) -> tuple[Job, JsonObject | None]:
-    finished = await archived(ports.archive, tombstone)
-    return finished.job, finished.spec
