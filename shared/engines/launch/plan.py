@@ -53,7 +53,7 @@ def spreading() -> str:
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return joined(*_STORES, "private", "kept/entries", "keep")
+    return joined(*_STORES, "private", "kept/entries", "kept/bring", "keep")
 
 
 @cache
@@ -106,7 +106,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "mounting": steps.mounting(),
         **_environment(steps, order),
         "saved": {"path": site.saved} if site.saved else None,
-        "setup": [steps.setup(), *steps.keeping("make")],
+        "setup": [steps.setup(), *steps.keeping("make"), *steps.bringing()],
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Set, Tuple
 
 from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
+from shared.engines.node.kept.bring import bring
 from shared.engines.node.kept.entries import Walk
 from shared.engines.node.private import private_input
 
@@ -217,7 +218,10 @@ def follow(keeper: Keeper) -> None:
 
 
 def keep(words: List[str]) -> int:
-    """`make`, `follow`, `finish`, or `remove DIRECTORIES`."""
+    """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`."""
+    if words[0] == "bring":
+        bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
+        return 0
     directories = json.loads(words[1] if words[0] == "remove" else os.environ[DIRECTORIES])
     if words[0] in ("make", "remove"):
         for path in directories.values():

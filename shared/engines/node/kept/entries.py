@@ -41,7 +41,7 @@ class Walk:
         waiting = [(os.path.realpath(root), "", ())]  # type: List[Tuple[str, str, Tuple[str, ...]]]
         while waiting:
             folder, inside, above = waiting.pop()
-            listed = _listed(folder, self._errors)
+            listed = _kinds_in(folder, self._errors)
             if inside and listed == []:
                 yield Kept("", inside)
             for name, is_a in listed or ():
@@ -80,11 +80,11 @@ class Walk:
         return real, _FOLDER
 
 
-def _listed(folder: str, errors: List[OSError]) -> Optional[List[Tuple[str, str]]]:
+def _kinds_in(folder: str, errors: List[OSError]) -> Optional[List[Tuple[str, str]]]:
     """The names in a folder with their kinds; None if it is gone or cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return [(one.name, _kind(one)) for one in entries]
+            return [(one.name, _kind_of(one)) for one in entries]
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -92,7 +92,7 @@ def _listed(folder: str, errors: List[OSError]) -> Optional[List[Tuple[str, str]
         return None
 
 
-def _kind(entry: "os.DirEntry[str]") -> str:
+def _kind_of(entry: "os.DirEntry[str]") -> str:
     if entry.is_symlink():
         return _LINK
     if entry.is_dir(follow_symlinks=False):
