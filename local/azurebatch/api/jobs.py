@@ -136,7 +136,7 @@ async def counts(call: Call) -> web.StreamResponse:
     for task in call.store.tasks[job.key].values():
         names_of_counts: list[str] = [task.state]
         if task.state == "completed":
-            names_of_counts.append("succeeded" if task.exit_code == 0 else "failed")
+            names_of_counts.append("succeeded" if task.succeeded else "failed")
         for name in names_of_counts:
             tasks[name] += 1
             slots[name] += task.slots

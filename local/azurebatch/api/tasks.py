@@ -163,7 +163,7 @@ async def reactivate(call: Call) -> web.StreamResponse:
     """Run a failed task again."""
     job, task = _task(call)
     refuse_ended(job)
-    if task.state != "completed" or task.exit_code == 0:
+    if task.state != "completed" or task.succeeded:
         raise conflict("TaskNotReactivatable", "Only completed tasks that have failed can be reactivated.")
     again = moved(
         task, "active", call.emulator.clock(), ended=None, exit_code=None, failure=None, retries=0, nodes=()
