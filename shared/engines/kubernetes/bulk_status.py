@@ -16,7 +16,7 @@ from shared.core.job import JobState, Target
 from shared.engines.alone import alone
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.looks import Looks
-from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.namespace import ONLY_POD, Namespace
 from shared.engines.kubernetes.translation.rows import steady
 from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.table import Row
@@ -28,9 +28,8 @@ _REMEMBERED, _FEW = 50_000, 10
 _CURIOUS = 3
 #: Seconds after which the explanation of a wait is renewed.
 _EXPLAINED = 120.0
-#: The first pod of a Job; and the only pod of a Job on a server without indexes.
-_FIRST, _ONLY = re.compile(r"(.+)-0-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
-
+#: The first pod of a Job.
+_FIRST = re.compile(r"(.+)-0-[a-z0-9]{5}", re.ASCII)
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +94,7 @@ class BulkStatus:
     async def _list(self, targets: Sequence[Target]) -> _Lists:
         new = sum(1 for one in targets if not self._is_known(one))
         jobs = {row.name: row for row in await self._namespace.job_rows(with_metadata=new > _FEW)}
-        first = _FIRST if (await self._namespace.version()).is_supported else _ONLY
+        first = _FIRST if (await self._namespace.version()).is_supported else ONLY_POD
         rows_of_pods = await self._namespace.pod_rows()
         pods = {match[1]: row for row in rows_of_pods if (match := first.fullmatch(row.name))}
         for target in targets if new > _FEW else ():
@@ -114,7 +113,7 @@ class BulkStatus:
     async def _workloads(self) -> Mapping[str, Mapping[str, Any]]:
         """Why jobs wait in the queue, if it can be read: no end of a job depends on it."""
         try:
-            return await self._namespace.workloads()
+            return await self._namespace.workloads.by_job()
         except EngineError as error:
             log.warning("the Workloads of %s cannot be read: %s", self._cluster.name, error)
             return {}

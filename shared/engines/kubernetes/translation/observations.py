@@ -33,6 +33,8 @@ class Evidence:
     record: Mapping[str, Any] | None = None
     #: why it waits, from other objects than its pods
     why: Why | None = None
+    #: whether nothing starts it again, if it was cancelled
+    is_held: bool = True
 
 
 def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> Observation:
@@ -42,9 +44,9 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
     end = ended(evidence.job, evidence.pods, record)
     if end is not None:
         return _cancelled(evidence.job) if _was_ended_by_us(evidence, end) else end
-    if since is not None and now - since > lost_after:
+    if evidence.is_held and since is not None and now - since > lost_after:
         return _hanging(evidence, since)
-    if was_cancelled(evidence.job) and not _has_pods(evidence):
+    if evidence.is_held and was_cancelled(evidence.job) and not _has_pods(evidence):
         # Such a Job never completes by itself: it is suspended, or wants no pods.
         own_end = recorded(record) if record is not None and is_final else None
         if own_end is not None and not _was_ended_by_us(evidence, own_end):
