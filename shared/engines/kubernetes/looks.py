@@ -15,12 +15,24 @@ from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.request import is_in_queue
 from shared.engines.kubernetes.namespace import ENDED, Namespace
 from shared.engines.kubernetes.translation.conditions import condition
-from shared.engines.kubernetes.translation.observations import Evidence, observation, was_cancelled
-from shared.engines.kubernetes.translation.wait_reasons import events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.ends import ranks_of
+from shared.engines.kubernetes.translation.observations import (
+    Evidence,
+    observation,
+    waits_for_ranks,
+    was_cancelled,
+)
+from shared.engines.kubernetes.translation.wait_reasons import (
+    events_wait,
+    pods_wait,
+    queue_waits,
+    ranks_wait,
+)
 from shared.engines.kubernetes.wire.objects import token_of
 from shared.engines.kubernetes.wire.shapes import JOB, checked
 from shared.engines.kubernetes.workloads import is_active
-from shared.engines.recorded import placed
+from shared.engines.recorded import explained, is_asked, placed, recorded
+from shared.engines.runs import UNPROVEN
 from shared.engines.shared_records import Records
 
 log = logging.getLogger(__name__)
@@ -46,7 +58,7 @@ class Looks:
     async def observe(self, target: Target) -> Observation | None:
         """The attempt's observation; None if it is not found."""
         job = await self.own(target)
-        return None if job is None else await self.observed(job, target)
+        return await self._by_record(target) if job is None else await self.observed(job, target)
 
     async def observed(self, job: Mapping[str, Any], target: Target) -> Observation:
         """The attempt's observation, given its Job. One that has ended is closed.
@@ -56,10 +68,11 @@ class Looks:
         checked(job, JOB, target.name)
         pods = await self._namespace.pods(target.name)
         record = await self._records.find(target) if _has_begun(pods, job) else None
-        evidence = Evidence(job, pods, record, is_held=await self._is_held(job))
+        is_seen = record is None and condition(job, "Failed") is not None and await self._records.visible()
+        evidence = Evidence(job, pods, record, is_seen=is_seen, is_held=await self._is_held(job))
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
-            observed = observed._replace(why=await self._why(job, pods))
+            observed = observed._replace(why=await self._why(evidence))
         if observed.state.terminal:
             await self._put_away(job, observed)
         segment = self._records.segment(target, record) if record is not None else ""
@@ -69,7 +82,18 @@ class Looks:
         """The name by which people find the Job with kubectl."""
         return f"{self._cluster.namespace}/{target.name}"
 
-    async def _why(self, job: Mapping[str, Any], pods: list[Mapping[str, Any]]) -> Why | None:
+    async def _by_record(self, target: Target) -> Observation | None:
+        """How an attempt ended whose Job is gone, by an administrator or a time to live; None if unknown."""
+        record = await self._records.find(target)
+        if record is None or UNPROVEN in record or record.get("state") != "ended":
+            return None
+        if is_asked(record) and await self._namespace.pods(target.name):
+            return None  # its processes are still ending
+        end = explained(recorded(record), record)
+        return placed(end, record, self._records.segment(target, record))
+
+    async def _why(self, evidence: Evidence) -> Why | None:
+        job, pods = evidence.job, evidence.pods
         if is_in_queue(job) and (job.get("spec") or {}).get("suspend"):
             metadata = job["metadata"]
             try:
@@ -78,9 +102,13 @@ class Looks:
                 log.warning("the Workload of %s cannot be read: %s", metadata["name"], error)
                 return None
             return queue_waits(next(iter(workloads), None), is_old=self._is_old(job))
-        if pods:
-            return pods_wait(pods)
-        return events_wait(await self._namespace.failures(job["metadata"]["name"]))
+        why, ranks = pods_wait(pods), ranks_of(job)
+        if why is None and len(pods) < ranks:
+            why = events_wait(await self._namespace.failures(job["metadata"]["name"]))
+        if waits_for_ranks(job, pods, evidence.record):
+            count = sum(1 for pod in pods if (pod.get("status") or {}).get("phase") == "Running")
+            return ranks_wait(why, count, ranks)
+        return why
 
     async def _is_held(self, job: Mapping[str, Any]) -> bool:
         """Whether nothing starts a cancelled Job again. One without pods for good needs no Workload for that.

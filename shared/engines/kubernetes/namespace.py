@@ -26,8 +26,8 @@ _NO_PODS = {"spec": {"parallelism": 0}}
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
 
-#: A pod of a Job, and the only one on a server without indexes.
-POD_OF, ONLY_POD = re.compile(r"(.+)-\d+-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
+#: A pod of a Job and its index, and the only one on a server without indexes.
+POD_OF, ONLY_POD = re.compile(r"(.+)-(\d+)-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
 
 Object = Mapping[str, Any]
 
