@@ -183,7 +183,9 @@ def with_code(order: Order) -> Mapping[str, Any]:
     ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
     earlier = (one for one in order.before if one.prefix and one.has_saved)
     ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
-    if order.code is not None:
+    if order.code is None:
+        own = _MAKE + own if own else ""
+    else:
         own = _preparation(order.code, own)
         ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
         ours[PLACE] = _place(order.code.at)
@@ -191,7 +193,7 @@ def with_code(order: Order) -> Mapping[str, Any]:
     first = [{"name": name, "value": value} for name, value in ours.items()]
     properties["environmentVariables"] = [*first, *variables]
     if own:
-        properties["jobPreparation"] = {"commandLine": _MAKE + own}
+        properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
 
 
@@ -206,6 +208,7 @@ def _place(at: str) -> str:
 def _preparation(source: CodeSource, own: str) -> str:
     rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
     lowest, highest = min(CODELESS), max(CODELESS)
+    then = _OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else ""
     return _BRING.format(
         address=ADDRESS,
         place=PLACE,
@@ -219,7 +222,7 @@ def _preparation(source: CodeSource, own: str) -> str:
         most=max(UNPACKED, TIMES * source.bytes),
         entries=ENTRIES,
         words=" ".join(CODES),
-        preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
+        preparation=_MAKE + then,
         expired=EXPIRED,
         deleted=DELETED,
         different=DIFFERENT,

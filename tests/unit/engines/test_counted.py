@@ -37,11 +37,11 @@ def demand(facts: ClusterFacts, nodes: int = 1, configured: ClusterFacts | None 
     return demand_of(policy, {"properties": properties}, cluster)
 
 
-def counted(of: Demand) -> tuple[int, float, float]:
+def counted(demanded: Demand) -> tuple[int, float, float]:
     """GPUs, the part of a node, and the most that it may cost."""
-    assert of.claim.gpu_hours == of.gpus * _HOURS
-    assert of.claim.cost is not None
-    return of.gpus, of.part, round(of.claim.cost, 6)
+    assert demanded.claim.gpu_hours == demanded.gpus * _HOURS
+    assert demanded.claim.cost is not None
+    return demanded.gpus, demanded.part, round(demanded.claim.cost, 6)
 
 
 # Slurm: the request, and then AllocTRES. The largest node has 8 GPUs, 64 CPUs and 8 GiB.

@@ -75,12 +75,12 @@ async def test_a_job_that_shares_its_node_is_counted_with_what_its_scheduler_gav
     assert (await world.ports.teams.use("vision")).total(JANUARY)[2:] == (1, 1.0, 0.75)
 
     target = (await world.job(job.id)).fixed_target
-    given = Allotted(2, 0.5)
-    world.engine.set_state(target.name, JobState.RUNNING, started=world.now, allotted=given)
+    allotted = Allotted(2, 0.5)
+    world.engine.set_state(target.name, JobState.RUNNING, started=world.now, allotted=allotted)
     await world.make_pass(1800)
     running = await world.job(job.id)
     assert (running.rate, running.gpus, running.part) == (Rate(per_hour=1.5, currency="USD"), 2, 0.5)
-    world.engine.set_state(target.name, JobState.SUCCEEDED, ended=world.now, allotted=given)
+    world.engine.set_state(target.name, JobState.SUCCEEDED, ended=world.now, allotted=allotted)
     await world.make_pass(0)
 
     assert (await world.ports.teams.use("vision")).months == {JANUARY: Usage(1, 0.25, 1.0, 0.75)}
@@ -93,9 +93,9 @@ async def test_a_job_whose_start_no_pass_saw_counts_with_what_the_scheduler_gave
 ) -> None:
     world.engine.own_facts = ClusterFacts(allotted=Allotted(1, 0.25))
     job = (await world.message({"spec": job_json()})).job
-    given = Allotted(2, 0.5) if is_known else Allotted(None, None)
+    allotted = Allotted(2, 0.5) if is_known else Allotted(None, None)
     times = {"started": world.now, "ended": world.now + timedelta(hours=1)}
-    world.engine.set_state(job.fixed_target.name, JobState.SUCCEEDED, **times, allotted=given)
+    world.engine.set_state(job.fixed_target.name, JobState.SUCCEEDED, **times, allotted=allotted)
     await world.make_pass(3600)
 
     expected = Usage(1, 0.5, 2.0, 1.5) if is_known else Usage(1, 0.25, 1.0, 0.75)
