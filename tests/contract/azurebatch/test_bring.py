@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -9,8 +10,10 @@ import sys
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Thread
 
 import pytest
 from azure.storage.blob import ContainerClient
@@ -33,9 +36,8 @@ class Node:
 
     def bring(self, *, share: int = 2) -> subprocess.CompletedProcess[str]:
         """The program before a run. It may take one part of so many of the free room."""
-        text = keeping().replace(
-            "RANGE, AT_ONCE, SHARE = 16 << 20, 4, 2", f"RANGE, AT_ONCE, SHARE = {RANGE}, 4, {share}"
-        )
+        parts = f"RANGE, AT_ONCE, SHARE = {RANGE}, 4, {share}"
+        text = keeping().replace("RANGE, AT_ONCE, SHARE = 16 << 20, 4, 2", parts)
         before = [["c/files/e/n/r1/MODEL", "1/MODEL"], ["c/files/e/n/r1/none", "1/none"]]
         with TemporaryFile("w+") as place:
             json.dump({**self.wire.where, "prefix": "c/files/e/m", "before": before}, place)
@@ -76,7 +78,7 @@ async def test_files_of_any_size_come_whole_through_faults_with_their_mode(node:
     node.put("MODEL/empty", hdi_isfolder="true")
     node.put("MODEL/nothing")
     node.put("MODELS/other", b"of another directory")
-    node.wire.faults.extend([503, 500])
+    node.wire.faults.extend([("GET", "comp=list", 503), ("GET", "model.bin", 500)])
 
     result = node.bring()
 
@@ -97,17 +99,39 @@ async def test_nodes_that_share_their_directory_fetch_it_once(node: Node) -> Non
     assert node.files() == {"1/MODEL/a": b"1"}
 
 
-async def test_no_name_leads_out_of_its_place(node: Node) -> None:
-    hostile = ["../up", "a/../../up", "./dot", "a//b", "/etc/x", "x", "x/y", "tail/"]
-    for name in hostile:
-        node.put(f"MODEL/{name}", b"1")
-    node.put("MODEL/good", b"1")
+class _Hostile(BaseHTTPRequestHandler):
+    """A container with the names that no client could write."""
 
-    result = node.bring()
+    NAMES = ("../up", "a/../../up", "./dot", "a//b", "/etc/x", "x", "x/y", "tail/", "", "good")
+
+    def do_GET(self) -> None:
+        blobs = "".join(
+            f"<Blob><Name>c/files/e/n/r1/MODEL/{name}</Name>"
+            "<Properties><Content-Length>1</Content-Length></Properties></Blob>"
+            for name in self.NAMES
+        )
+        is_list = "comp=list" in self.path
+        shown = blobs if "MODEL" in self.path else ""
+        text = f"<R><Blobs>{shown}</Blobs><NextMarker/></R>" if is_list else "1"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+
+async def test_no_name_leads_out_of_its_place(node: Node) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Hostile) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        place = {"container": f"http://127.0.0.1:{server.server_port}/c", "signature": "sig=x"}
+        node.wire.where = place
+        result = await asyncio.to_thread(node.bring)
+        server.shutdown()
 
     assert result.returncode == 0, result.stderr
-    assert node.files().keys() <= {"1/MODEL/good", "1/MODEL/x/y", "1/MODEL/dot"}
-    assert "1/MODEL/good" in node.files()
+    assert node.files() == {"1/MODEL/good": b"1", "1/MODEL/x/y": b"1"}
     assert sorted(path.name for path in node.root.iterdir()) == ["after", "after.in-place"]
 
 

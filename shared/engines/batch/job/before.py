@@ -13,7 +13,7 @@ from shared.engines.batch.cluster import BatchCluster
 _ROOT = "AZ_BATCHAI_MOUNT_ROOT"
 
 
-class Brought(NamedTuple):
+class DirectoryBefore(NamedTuple):
     """An output directory in the container: its variable, its place on a node, the prefix of its names."""
 
     variable: str
@@ -21,17 +21,19 @@ class Brought(NamedTuple):
     prefix: str
 
 
-def brought(cluster: BatchCluster, order: Order) -> tuple[Brought, ...]:
+def directories_before(cluster: BatchCluster, order: Order) -> tuple[DirectoryBefore, ...]:
     """The directories of earlier jobs on this cluster that only their nodes had."""
     if not cluster.blobs:
         return ()
     near = (one for one in order.before if one.target.cluster == cluster.name)
-    return tuple(output for one in near for output in _of(cluster, one))
+    return tuple(output for one in near for output in _directories_of(cluster, one))
 
 
 def with_brought(cluster: BatchCluster, order: Order) -> Order:
     """The order with the variables of these directories, in place of paths that only their own nodes had."""
-    paths = {one.variable: f"$AZ_BATCHAI_JOB_TEMP/after/{one.place}" for one in brought(cluster, order)}
+    paths = {
+        one.variable: f"$AZ_BATCHAI_JOB_TEMP/after/{one.place}" for one in directories_before(cluster, order)
+    }
     if not paths:
         return order
     properties = order.document["properties"]
@@ -42,7 +44,7 @@ def with_brought(cluster: BatchCluster, order: Order) -> Order:
     return replace(order, document=document)
 
 
-def _of(cluster: BatchCluster, job: Before) -> Iterator[Brought]:
+def _directories_of(cluster: BatchCluster, job: Before) -> Iterator[DirectoryBefore]:
     above, _, run = job.segment.rpartition("/")
     whose = job.target.model_copy(update={"name": above.rpartition("/")[2]})
     roots = [f"{root}/{at}/" for root in (f"${_ROOT}", f"${{{_ROOT}}}") for at in cluster.mounted]
@@ -50,4 +52,4 @@ def _of(cluster: BatchCluster, job: Before) -> Iterator[Brought]:
         is_shared = output.is_mounted or any(f"{output.path}/".startswith(root) for root in roots)
         if not is_shared:
             place = f"{job.number}/{output.id}"
-            yield Brought(output.variable, place, f"{cluster.files(whose)}/{run}/{output.id}")
+            yield DirectoryBefore(output.variable, place, f"{cluster.files(whose)}/{run}/{output.id}")

@@ -20,10 +20,10 @@ from shared.engines.node.blobs import Container
 #: Bytes of one request, files at once, and which part of the free room they may take.
 RANGE, AT_ONCE, SHARE = 16 << 20, 4, 2
 #: The lock of nodes that share their directory; it says that all is in place.
-BROUGHT = "after.in-place"
+IN_PLACE = "after.in-place"
 
 
-class Left(NamedTuple):
+class BlobEntry(NamedTuple):
     """A blob: its path below the directory, its bytes, and whether it is a program, or an empty folder."""
 
     path: str
@@ -35,7 +35,7 @@ class Left(NamedTuple):
 def bring(where: Dict[str, Any], temporary: str) -> None:
     """Bring each directory of `before`, a prefix and a place, below `after` in the directory of the run."""
     container, root = Container(where), Path(temporary, "after")
-    with Path(temporary, BROUGHT).open("a+") as mark:
+    with Path(temporary, IN_PLACE).open("a+") as mark:
         with suppress(OSError):  # a file system without locks
             fcntl.flock(mark, fcntl.LOCK_EX)
         mark.seek(0)
@@ -70,10 +70,10 @@ def _bring_one(container: Container, prefix: str, to: Path, place: str) -> bool:
     return True
 
 
-def _blobs_below(container: Container, prefix: str) -> List[Left]:
+def _blobs_below(container: Container, prefix: str) -> List[BlobEntry]:
     """The blobs of a directory. A name that would lead out of it, or is both file and folder, is left out."""
     query = {"restype": "container", "comp": "list", "prefix": prefix, "include": "metadata"}
-    known = {}  # type: Dict[str, Left]
+    by_path = {}  # type: Dict[str, BlobEntry]
     while True:
         content = container.call("GET", "", query).content
         document = ElementTree.fromstring(content)  # noqa: S314 - of the storage itself
@@ -81,12 +81,12 @@ def _blobs_below(container: Container, prefix: str) -> List[Left]:
             blob = _blob_of(entry, prefix)
             parts = blob.path.split("/")
             if not any(part in ("", ".", "..") or "\0" in part for part in parts):
-                known[blob.path] = blob
+                by_path[blob.path] = blob
         query["marker"] = document.findtext("NextMarker") or ""
         if not query["marker"]:
             break
-    folders = {above for path in known for above in _folders_above(path)}
-    return [one for one in known.values() if one.is_folder or one.path not in folders]
+    folders = {above for path in by_path for above in _folders_above(path)}
+    return [one for one in by_path.values() if one.is_folder or one.path not in folders]
 
 
 def _folders_above(path: str) -> List[str]:
@@ -94,15 +94,15 @@ def _folders_above(path: str) -> List[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _blob_of(entry: Any, prefix: str) -> Left:
+def _blob_of(entry: Any, prefix: str) -> BlobEntry:
     metadata = {one.tag.lower(): one.text for one in entry.findall("Metadata/*")}
     size = int(entry.findtext("Properties/Content-Length") or 0)
     path = (entry.findtext("Name") or "")[len(prefix) :]
     is_folder = metadata.get("hdi_isfolder") == "true"
-    return Left(path, 0 if is_folder else size, metadata.get("executable") == "true", is_folder)
+    return BlobEntry(path, 0 if is_folder else size, metadata.get("executable") == "true", is_folder)
 
 
-def _fetch_blob(container: Container, prefix: str, blob: Left, to: Path) -> None:
+def _fetch_blob(container: Container, prefix: str, blob: BlobEntry, to: Path) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     descriptor = os.open(str(to / blob.path), flags, 0o755 if blob.is_program else 0o644)
     with os.fdopen(descriptor, "wb") as file:

@@ -12,7 +12,7 @@ _KINDS = {stat.S_IFIFO: "it is a pipe", stat.S_IFSOCK: "it is a socket"}
 _FILE, _FOLDER, _LINK = "file", "folder", "link"
 
 
-class Kept(NamedTuple):
+class KeptFile(NamedTuple):
     """A file by its real path, and its name in the directory; an empty folder has no path."""
 
     path: str
@@ -36,18 +36,18 @@ class Walk:
         self._roots, self._why_not, self._left_out, self._errors = roots, why_not, left_out, errors
         self._followed = 0
 
-    def entries(self, root: str) -> Iterator[Kept]:
+    def entries(self, root: str) -> Iterator[KeptFile]:
         """The files of the directory, and its empty folders."""
         waiting = [(os.path.realpath(root), "", ())]  # type: List[Tuple[str, str, Tuple[str, ...]]]
         while waiting:
             folder, inside, above = waiting.pop()
             listed = _kinds_in(folder, self._errors)
             if inside and listed == []:
-                yield Kept("", inside)
+                yield KeptFile("", inside)
             for name, is_a in listed or ():
                 at, is_link = f"{inside}/{name}" if inside else name, is_a == _LINK
                 path = f"{folder}/{name}"
-                path, kind = self._behind(path, (*above, folder)) if is_link else (path, is_a)
+                path, kind = self._target_of(path, (*above, folder)) if is_link else (path, is_a)
                 reason = "" if kind in (_FILE, _FOLDER) else kind
                 reason = reason or self._why_not(at, kind == _FOLDER)
                 if reason:
@@ -55,9 +55,9 @@ class Walk:
                 elif kind == _FOLDER:
                     waiting.append((path, at, (*above, folder)))
                 else:
-                    yield Kept(path, at)
+                    yield KeptFile(path, at)
 
-    def _behind(self, path: str, above: Sequence[str]) -> Tuple[str, str]:
+    def _target_of(self, path: str, above: Sequence[str]) -> Tuple[str, str]:
         """What a link leads to, and its kind, or why it is not followed."""
         real = os.path.realpath(path)
         try:

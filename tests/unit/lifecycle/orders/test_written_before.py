@@ -1,4 +1,4 @@
-"""What a job is told of the jobs that it waited for, and of which it is told nothing."""
+"""What a job is variables_of of the jobs that it waited for, and of which it is variables_of nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def end(world: World, job: Job, state: JobState = JobState.SUCCEEDED, segm
     await world.make_pass()
 
 
-def told(order: Order) -> dict[str, str]:
+def variables_of(order: Order) -> dict[str, str]:
     variables = order.document["properties"]["environmentVariables"]
     return {one["name"]: one["value"] for one in variables if one["name"].startswith("SLIPWAY_AFTER")}
 
@@ -45,7 +45,7 @@ async def test_a_job_reads_what_those_before_it_wrote_in_the_order_of_its_messag
     await end(world, second, segment="seg/2")
 
     order = world.engine.orders[-1]
-    assert told(order) == {
+    assert variables_of(order) == {
         "SLIPWAY_AFTER_1": second.id,
         "SLIPWAY_AFTER_1_STDOUTERR": f"{LOGS}/seg/2/stdouterr",
         "SLIPWAY_AFTER_2": first.id,
@@ -60,7 +60,7 @@ async def test_a_job_that_waits_for_a_failure_reads_what_that_left(world: World)
     await ask(world, "report", afterFailure=["data"])
     await end(world, first, JobState.FAILED)
 
-    assert told(world.engine.orders[-1])["SLIPWAY_AFTER_1_MODEL"] == f"{LOGS}/seg/1/outputs/model"
+    assert variables_of(world.engine.orders[-1])["SLIPWAY_AFTER_1_MODEL"] == f"{LOGS}/seg/1/outputs/model"
 
 
 async def test_a_rerun_reads_what_the_first_run_could_read(world: World) -> None:
@@ -72,7 +72,7 @@ async def test_a_rerun_reads_what_the_first_run_could_read(world: World) -> None
     again = (await rerun(world.ports, second.id, None, who=KEY_HOLDER, key="k")).job
 
     assert (again.state, again.unmet) == (JobState.QUEUED, ())
-    before, after = (told(order) for order in world.engine.orders[-2:])
+    before, after = (variables_of(order) for order in world.engine.orders[-2:])
     assert before == after
     assert before["SLIPWAY_AFTER_1"] == first.id
 
@@ -96,11 +96,11 @@ async def test_an_archived_job_is_read_but_not_what_it_saved(world: World, has_s
     await ask(world, "train", after=[first.id])
 
     (order,) = [one for one in world.engine.orders if one.target.token != f"{first.id}.1"]
-    assert ("SLIPWAY_AFTER_1_MODEL" in told(order)) is has_segment
+    assert ("SLIPWAY_AFTER_1_MODEL" in variables_of(order)) is has_segment
     assert [one.has_saved for one in order.before] == [False] * has_segment
     world.archive.blobs.clear()
     await ask(world, "later", after=[first.id])
-    assert told(world.engine.orders[-1]) == {"SLIPWAY_AFTER_1": first.id}
+    assert variables_of(world.engine.orders[-1]) == {"SLIPWAY_AFTER_1": first.id}
 
 
 async def test_what_a_job_of_another_team_wrote_is_not_named(world: World) -> None:
@@ -116,7 +116,7 @@ async def test_what_a_job_of_another_team_wrote_is_not_named(world: World) -> No
     request = read_request(json.dumps(message).encode(), world.ports.policy.limits)
     await request_arrived(world.ports, request, door="http", source="http:", key="k", who=KEY_HOLDER)
 
-    names = told(world.engine.orders[-1])
+    names = variables_of(world.engine.orders[-1])
     assert names["SLIPWAY_AFTER_1"] == first.id
     assert not [name for name in names if name.startswith("SLIPWAY_AFTER_1_")]
     assert "SLIPWAY_AFTER_2_MODEL" in names

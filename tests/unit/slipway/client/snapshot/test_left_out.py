@@ -62,7 +62,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "ignored.csv": _ignored,
 }
 #: Whether it goes along, else what is said of it: by `run`, by `drop`, and by `data put`.
-ALONG, OWN = "", "-"
+GOES, OWN = "", "-"
 SAYS: dict[str, tuple[str, str, str]] = {
     "pipe": ("it is a pipe",) * 3,
     "socket": ("it is a socket",) * 3,
@@ -70,15 +70,15 @@ SAYS: dict[str, tuple[str, str, str]] = {
     "circle": ("it is a link that leads nowhere",) * 3,
     "to-pipe": ("it is a link to a pipe",) * 3,
     "to-device": ("it is a link to a device",) * 3,
-    "to-file": (ALONG,) * 3,
-    "to-file-by-its-whole-path": (ALONG,) * 3,
-    "to-file-elsewhere": (ALONG,) * 3,
+    "to-file": (GOES,) * 3,
+    "to-file-by-its-whole-path": (GOES,) * 3,
+    "to-file-elsewhere": (GOES,) * 3,
     "to-folder-elsewhere": ("a link to a folder",) * 3,
-    "empty": (ALONG, "no empty folders", "no empty folders"),
-    ".hidden": (ALONG, "hidden files and folders of tools", ALONG),
-    ".tools/file": (ALONG, "hidden files and folders of tools", ALONG),
+    "empty": (GOES, "no empty folders", "no empty folders"),
+    ".hidden": (GOES, "hidden files and folders of tools", GOES),
+    ".tools/file": (GOES, "hidden files and folders of tools", GOES),
     ".netrc": ("give secrets by", "give secrets by", "it may be a secret"),
-    "results/.slipway-job": ("left out: results", "results of jobs", ALONG),
+    "results/.slipway-job": ("left out: results", "results of jobs", GOES),
     "ignored.csv": (OWN,) * 3,
 }
 
@@ -121,8 +121,8 @@ def test_what_does_not_go_along_is_said_with_its_reason(
     names = road(folder)
 
     shown = capsys.readouterr().err
-    assert (name in names) is (reason == ALONG), shown
-    if reason in (ALONG, OWN):
+    assert (name in names) is (reason == GOES), shown
+    if reason in (GOES, OWN):
         assert "left out: train" not in shown
         assert f"{name}:" not in shown
     else:
