@@ -85,7 +85,7 @@ def with_lint(
         reported = tuple(one for one in reported if (one.code, one.pointer) != _DEFAULT_PREFIX)
         hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
     if facts is not None and facts.default_prefix and any(one.code == "SW034" for one in reported):
-        logs = _below(document, facts.default_prefix)
+        logs = _paths_below(document, facts.default_prefix)
         reported = tuple(one for one in reported if one.code != "SW034" or one.pointer not in logs)
     errors = {one.pointer for one in reported if one.severity == "error" and one.code not in _UNDER_ROOTS}
     hints = tuple(one for one in hints if one.pointer not in errors)
@@ -95,7 +95,7 @@ def with_lint(
     return in_document_order(document, (*remaining, *hints)) if hints else reported
 
 
-def _below(document: JsonObject, prefix: str) -> set[str]:
+def _paths_below(document: JsonObject, prefix: str) -> set[str]:
     """The places of the paths in this directory, and below it."""
     return {
         node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(f"{prefix.rstrip('/')}/")

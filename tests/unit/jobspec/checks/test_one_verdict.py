@@ -162,13 +162,13 @@ def _texts() -> dict[str, bytes]:
     return texts | {f"text {index}": one.text.encode() for index, one in enumerate(TEXTS)}
 
 
-_Said = tuple[str, str, str, str, str]
+_Words = tuple[str, str, str, str, str]
 
 
-def _differences(data: bytes) -> tuple[set[_Said], set[_Said]]:
+def _differences(data: bytes) -> tuple[set[_Words], set[_Words]]:
     """What only the command says, and what only the door says, in words."""
 
-    def words(problems: Any) -> set[_Said]:
+    def words(problems: Any) -> set[_Words]:
         # Which clusters there are is not known before.
         own = (one for one in problems if one.code not in REFUSALS and one.code != "SW047")
         return {(one.code, one.pointer, one.severity, one.message, one.remedy) for one in own}
@@ -182,7 +182,7 @@ def _differences(data: bytes) -> tuple[set[_Said], set[_Said]]:
     return command - door, door - command
 
 
-def _only_of_a_deployment(only_command: set[_Said], only_door: set[_Said]) -> bool:
+def _only_of_a_deployment(only_command: set[_Words], only_door: set[_Words]) -> bool:
     """Whether they differ in what only the deployment knows, and the command says that it does not."""
     before = {(code, at) for code, at, severity, _, _ in only_command if severity == "warning"}
     after = {(code, at) for code, at, *_ in only_door}
