@@ -14,7 +14,8 @@ from urllib.parse import quote, unquote_to_bytes
 
 from aiohttp import web
 
-from confined import Confined, Entry
+from confined import Confined
+from confined.entries import Entry
 from confined.names import Names
 from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, USAGE, asks_for_usage, segment
@@ -120,7 +121,7 @@ def listing(
     try:
         with (
             Confined.from_root(root) as served,
-            served.directory(url_of_file.partition("/")[2], links=False, display=above + own) as run,
+            served.directory(url_of_file.partition("/")[2], links=False, display=own.strip("/")) as run,
         ):
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
     except (FileNotFoundError, NotADirectoryError):
