@@ -1,7 +1,6 @@
 """One run of a task on its nodes: files, coordination, command. A restarted emulator continues it."""
 
 import asyncio
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +8,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from local.azurebatch.run.endings import Ending, Failure, ended_by, exited, failure
-from local.azurebatch.run.environment import gang_environment, node_environment, task_environment
+from local.azurebatch.run.command_line import argv_of
+from local.azurebatch.run.endings import Ending, Failure, ended_by, exited
+from local.azurebatch.run.environment import (
+    gang_environment,
+    node_environment,
+    preparation_environment,
+    task_environment,
+)
 from local.azurebatch.run.node_directory import NodeDirectory, directory_of, task_root
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.run.uploads import upload
 from local.azurebatch.settings import Settings
-from local.azurebatch.state.models import Job, Node, Pool, Task
+from local.azurebatch.state.models import PREPARATION, Job, Node, Pool, Task
 from local.azurebatch.state.moment import duration
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
@@ -96,6 +101,8 @@ class Attempt:
         env = node_environment(self.settings, self.pool, self.nodes[index], spot)
         if "multiInstanceSettings" in self.task.document:
             env |= gang_environment(self.nodes, index, directory)
+        if preparation := self.job.document.get(PREPARATION):
+            env |= preparation_environment(spot.task(self.job.id, preparation["id"]))
         return env | task_environment(self.job, self.task, directory)
 
     async def _coordinate(
@@ -170,21 +177,6 @@ class Attempt:
             grace=self.settings.grace,
         )
         return await tasks.run(order, self.launcher)
-
-
-def argv_of(line: str, env: Mapping[str, str]) -> Sequence[str]:
-    """The arguments of a command line, which is read without a shell.
-
-    Raises Failure if its program is missing.
-    """
-    try:
-        argv = shlex.split(line)
-    except ValueError:
-        argv = line.split()
-    if not argv or (shutil.which(argv[0], path=env["PATH"]) is None and "/" not in argv[0]):
-        message = "The specified command program is not found"
-        raise failure("CommandProgramNotFound", message, {"Message": f"{argv[:1]} is on no PATH of the node"})
-    return argv
 
 
 def _seconds(limit: timedelta | None) -> float | None:
