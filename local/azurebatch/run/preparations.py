@@ -55,7 +55,8 @@ class Preparations:
         pool = self._store.pools.get(job.pool)
         if RELEASE not in job.document or pool is None:
             return True
-        unreleased = [node for node, done in job.prepared.items() if RELEASE not in done and _usable(pool, node)]
+        begun = (node for node, done in job.prepared.items() if RELEASE in done)
+        unreleased = [node for node in job.prepared.keys() - set(begun) if _usable(pool, node)]
         for node in unreleased:
             self._work(RELEASE, job, pool.key, node)
         return not unreleased
