@@ -48,7 +48,7 @@ class ResourceFile(Body):
 
 #: Features of the service that this emulator lacks, each with an alternative.
 _NOT_DONE = {
-    "containerSettings": "does not emulate containers: leave it out, and start one by the command line",
+    "containerSettings": "runs containers for tasks only: start this one by the command line",
     "identityReference": "does not have identities: upload by a signature in containerUrl",
     "jobManagerTask": "does not emulate job manager tasks: add it to the job as a task",
     "autoPoolSpecification": "does not emulate automatic pools: make a pool, and name it by poolId",

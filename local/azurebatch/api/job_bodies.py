@@ -174,12 +174,31 @@ class OutputFile(Body):
     upload_options: UploadOptions
 
 
+class Registry(Body):
+    """The login to a registry of images."""
+
+    username: str | None = None
+    password: str | None = None
+    registry_server: str | None = None
+
+
+class ContainerSettings(Body):
+    """The container of a task."""
+
+    image_name: str
+    container_run_options: str | None = None
+    registry: Registry | None = None
+    working_directory: Literal["taskWorkingDirectory", "containerImageDefault"] = "taskWorkingDirectory"
+    container_host_batch_bind_mounts: tuple[Opaque, ...] = ()
+
+
 class NewTask(Body):
     """The members of a new task."""
 
     id: Id
     display_name: str | None = None
     command_line: str
+    container_settings: ContainerSettings | None = None
     exit_conditions: ExitConditions | None = None
     resource_files: tuple[ResourceFile, ...] = ()
     output_files: tuple[OutputFile, ...] = ()

@@ -8,7 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from local.azurebatch.run.command_line import argv_of
+from local.azurebatch.run.command_line import argv_of, words_of
+from local.azurebatch.run.containers import TaskContainer, closed, opened
 from local.azurebatch.run.endings import Ending, Failure, ended_by, exited
 from local.azurebatch.run.environment import (
     gang_environment,
@@ -58,8 +59,14 @@ class Attempt:
 
     async def end(self) -> None:
         """End all of its processes, and remove everything of them except their files."""
+        if "containerSettings" in self.task.document:
+            await closed(self.settings, self._container, directory_of(self.settings.data, self.nodes[0]).root)
         await tasks.end_all(self._processes, self.settings.grace)
         shutil.rmtree(self._processes, ignore_errors=True)
+
+    @property
+    def _container(self) -> str:
+        return f"slipway-batch-{self.task.attempt}"
 
     @property
     def _processes(self) -> Path:
@@ -82,8 +89,30 @@ class Attempt:
         await fetch(document.get("resourceFiles", ()), directories[0] / "wd")
         if gang and (bad := await self._coordinate(gang, envs, directories)):
             return bad
+        root = node_directories[0].root
+        container = await opened(document, self.pool.document, root, self._container, self.settings)
+        if container is not None:
+            return exited(await self._contained(container, envs[0], directories[0]))
         code = await self._process("main", 0, document["commandLine"], envs, directories, "stdout", "stderr")
         return exited(code, (0,) * (len(self.nodes) - 1))
+
+    async def _contained(self, container: TaskContainer, env: Mapping[str, str], directory: Path) -> int:
+        """Run the command in the task's container, in its own directory or that of the image."""
+        settings = self.task.document["containerSettings"]
+        inside = settings.get("workingDirectory") == "containerImageDefault"
+        argv = words_of(self.task.document["commandLine"])
+        command = container.started(argv, env, None if inside else directory / "wd")
+        order = tasks.Task(
+            directory=self._processes / "main",
+            argv=command.argv,
+            env=command.env,
+            text=command.text,
+            cwd=directory / "wd",
+            stdout=directory / "stdout.txt",
+            stderr=directory / "stderr.txt",
+            grace=self.settings.grace,
+        )
+        return await tasks.run(order, self.launcher)
 
     async def _uploaded(self, ending: Ending) -> Ending:
         """The end after the upload of the task's output files, or with what went wrong in it."""
