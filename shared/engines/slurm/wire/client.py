@@ -93,7 +93,8 @@ class Answer:
             texts = "; ".join(f"{text} ({code})" for code, text in self.errors) or f"status {self.status}"
             # slurmctld itself answered: no reason to leave the cluster and all its jobs alone.
             answered = any(code in SLURMCTLD for code in self.codes)
-            return (Busy if answered else Transient)(f"Slurm: {texts}")
+            is_busy = answered or self.status == 429  # of a gateway before it
+            return (Busy if is_busy else Transient)(f"Slurm: {texts}")
         return None
 
 
@@ -174,7 +175,8 @@ class SlurmClient:
 
         if self._session is None:
             # Connections stay open: slurmrestd 22.05 garbles the answer to a request that closes one.
-            self._session = session(timeout=ClientTimeout(total=_PATIENCE, connect=5))
+            timeout = ClientTimeout(total=_PATIENCE, connect=5)
+            self._session = session(service=f"slurmrestd of {self._cluster.name}", timeout=timeout)
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
         ) as answer:
