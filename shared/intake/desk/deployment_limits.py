@@ -11,6 +11,7 @@ from shared.core.cost.prices import currency_of, matching
 from shared.core.cost.usage import Rate
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
+from shared.core.facts import NO_FACTS
 from shared.core.policy import Policy
 from shared.core.ports import Engines
 from shared.core.refusals import refused
@@ -155,6 +156,18 @@ def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pro
     how_long = iso_duration(length) + ("" if written else " (the job names no time)")
     message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
     return [refused("SW110", "/properties/nodeCount", message)]
+
+
+def too_many(spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
+    """Refuse more nodes than the cluster can ever have, where its scheduler lists all of them."""
+    facts = cluster.facts if cluster else NO_FACTS
+    if cluster is None or not facts.lists_all or facts.max_nodes is None:
+        return []
+    nodes, most = spec.properties.node_count, facts.max_nodes
+    message = f"{cluster.name} has at most {most} nodes for a job, and {nodes} are requested"
+    return (
+        [refused("SW109", "/properties/nodeCount", message, f"write at most {most}")] if nodes > most else []
+    )
 
 
 def too_large(request: Request, sealed: JsonObject) -> list[Problem]:
