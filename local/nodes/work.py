@@ -129,7 +129,7 @@ def never_began(fault: Fault) -> Outcome:
 
 
 def outcome_of(work: "asyncio.Task[Outcome]") -> Outcome:
-    """How the work of a run ended, whatever it raised."""
+    """How the work of a run ended, also by an error."""
     try:
         return work.result()
     except Failed as error:

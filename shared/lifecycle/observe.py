@@ -187,4 +187,12 @@ async def _count_miss(ports: Ports, stored: Stored) -> Change | None:
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
         return end_lost(ports, stored, first)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
-    return note(ports, stored, misses=misses, missed_at=first, due=now + wait)
+    waits = waiting(ports, job, _why_missing(job, first, policy.lost_after))
+    return note(ports, stored, misses=misses, missed_at=first, due=now + wait, waiting=waits)
+
+
+def _why_missing(job: Job, since: datetime, seconds: float) -> Why:
+    """What a job waits for that its cluster does not know, and until when it is looked for."""
+    until = since + timedelta(seconds=seconds)
+    text = f"{job.cluster} has not known it since {since:%H:%M} UTC; how it ended is looked for until"
+    return Why("Missing", f"{text} {until:%H:%M} UTC, and then it is lost")

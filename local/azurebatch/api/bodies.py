@@ -49,7 +49,7 @@ class ResourceFile(Body):
 #: Features of the service that this emulator lacks, each with an alternative.
 _NOT_DONE = {
     "containerSettings": "does not emulate containers: leave it out, and start one by the command line",
-    "outputFiles": "does not emulate uploads: let the command line upload, or read the files of the task",
+    "identityReference": "does not have identities: upload by a signature in containerUrl",
     "jobManagerTask": "does not emulate job manager tasks: add it to the job as a task",
     "jobPreparationTask": "does not emulate job preparation tasks: use the pool's startTask",
     "jobReleaseTask": "does not emulate job release tasks: let each task clean up",

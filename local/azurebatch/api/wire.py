@@ -12,6 +12,7 @@ from aiohttp import web
 
 from local.azurebatch.api.views import without_secrets
 from local.azurebatch.run.conductor import Conductor
+from local.azurebatch.service.check import as_of
 from local.azurebatch.service.facts import facts
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
@@ -57,6 +58,10 @@ class Call:
     def version(self) -> str:
         """The version of the service that the caller speaks to."""
         return version_of(self.request)
+
+    def as_of(self, name: str, view: Mapping[str, Any]) -> dict[str, Any]:
+        """What the caller's version has of an answer. `name`: the object that a request takes."""
+        return as_of(name, self.version, view)
 
     @property
     def base(self) -> str:

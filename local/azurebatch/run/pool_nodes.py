@@ -145,7 +145,7 @@ def counted(pool: Pool, task: Task) -> Pool:
     node = pool.node(task.nodes[0]) if task.nodes else None
     if node is None:
         return pool
-    good = int(task.state == "completed" and task.exit_code == 0)
+    good = int(task.state == "completed" and task.succeeded)
     return pool.with_node(
         node.evolve(total_run=node.total_run + 1, total_succeeded=node.total_succeeded + good)
     )

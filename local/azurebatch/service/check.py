@@ -37,6 +37,14 @@ def read_body(name: str, version: str, body: Mapping[str, Any]) -> Mapping[str, 
     return _object(name, version, body, ())
 
 
+def as_of(name: str, version: str, view: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an answer that a version has, by its names. `name`: the object that a request takes."""
+    members = facts().objects[name]
+    present = {one: part for one, part in view.items() if one not in members or members[one].is_of(version)}
+    older = (one for one in members.values() if one.today in view and one.is_of(version))
+    return present | {one.name: view[one.today] for one in older}
+
+
 def _object(name: str, version: str, value: Any, place: tuple[str, ...]) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise invalid(".".join(place), _short(value), "It is an object")
@@ -56,7 +64,7 @@ def _read(
 ) -> Iterator[tuple[str, Any]]:
     for name, part in value.items():
         if part is not None:
-            yield name, _part(members[name], version, part, (*place, name))
+            yield members[name].today or name, _part(members[name], version, part, (*place, name))
 
 
 def _part(member: Member, version: str, value: Any, place: tuple[str, ...]) -> Any:

@@ -23,6 +23,8 @@ class Member:
     most: int | None = None
     first: str = ""
     last: str = ""
+    #: the name that newer versions have for it, if another one
+    today: str = ""
 
     @property
     def is_object(self) -> bool:
@@ -89,7 +91,7 @@ def _member(name: str, kind: str, *rest: str) -> Member:
     words = list(rest)
     kind, star, most_items = kind.partition("*")
     bounds = words.pop(0).split("..") if words and ".." in words[0] else ()
-    versions = dict(zip(words[::2], words[1::2], strict=True))
+    words_of = dict(zip(words[::2], words[1::2], strict=True))
     return Member(
         name=name.removesuffix("!"),
         kind=kind,
@@ -98,6 +100,7 @@ def _member(name: str, kind: str, *rest: str) -> Member:
         most_items=int(most_items) if most_items else None,
         least=int(bounds[0]) if bounds else None,
         most=int(bounds[1]) if bounds else None,
-        first=versions.get("since", ""),
-        last=versions.get("until", ""),
+        first=words_of.get("since", ""),
+        last=words_of.get("until", ""),
+        today=words_of.get("as", ""),
     )

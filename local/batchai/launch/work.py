@@ -1,7 +1,7 @@
 """A job of Batch AI as its machines see it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.batchai.launch.layout import STDOUTERR, USAGE, job_environment, output_directories, segment
 from local.batchai.launch.toolkits import PROGRAMS, processes
@@ -33,7 +33,7 @@ class BatchAIWork:
     async def plan(self, all_directories: Sequence[Directories]) -> Plan:
         """Everything from its document, secrets resolved. Raises OSError, and MissingSecret for mounts."""
         vault = Vault(self._settings.secrets_file)
-        document, fault = _resolved(vault, self._job.document)
+        document, fault = _with_secrets(vault, self._job.document)
         shared = volumes(vault.resolved(self._cluster.mounts))
         job = self._job.evolve(document=document)
         path = await self._settings.path(self._cluster.id)
@@ -58,13 +58,19 @@ class BatchAIWork:
         )
 
 
-def _resolved(vault: Vault, document: Mapping[str, Any]) -> tuple[dict[str, Any], Fault | None]:
-    """The document with its secrets; without those of its processes if one is missing, and that fault."""
+class _Resolved(NamedTuple):
+    """A document with its secrets; without those of its processes, and with a fault, if one is missing."""
+
+    document: dict[str, Any]
+    fault: Fault | None
+
+
+def _with_secrets(vault: Vault, document: Mapping[str, Any]) -> _Resolved:
     try:
-        return vault.resolved(document), None
+        return _Resolved(vault.resolved(document), None)
     except MissingSecret as error:
         rest = {name: one for name, one in document.items() if name not in ("secrets", "containerSettings")}
-        return vault.resolved(rest), error.fault
+        return _Resolved(vault.resolved(rest), error.fault)
 
 
 def _outputs(job: Job, env: Mapping[str, str]) -> dict[str, Output]:

@@ -181,7 +181,9 @@ def with_code(order: Order) -> Mapping[str, Any]:
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
     ours = {SAVED: f"{properties['stdOutErrPathPrefix'].rstrip('/')}/saved/{order.target.job_id}"}
-    if order.code is not None:
+    if order.code is None:
+        own = _MAKE + own if own else ""
+    else:
         own = _preparation(order.code, own)
         ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
         ours[PLACE] = _place(order.code.at)
@@ -189,7 +191,7 @@ def with_code(order: Order) -> Mapping[str, Any]:
     first = [{"name": name, "value": value} for name, value in ours.items()]
     properties["environmentVariables"] = [*first, *variables]
     if own:
-        properties["jobPreparation"] = {"commandLine": _MAKE + own}
+        properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
 
 
@@ -200,6 +202,7 @@ def _place(at: str) -> str:
 def _preparation(source: CodeSource, own: str) -> str:
     rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
     lowest, highest = min(CODELESS), max(CODELESS)
+    then = _OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else ""
     return _BRING.format(
         address=ADDRESS,
         place=PLACE,
@@ -213,7 +216,7 @@ def _preparation(source: CodeSource, own: str) -> str:
         most=max(UNPACKED, TIMES * source.bytes),
         entries=ENTRIES,
         words=" ".join(CODES),
-        preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
+        preparation=_MAKE + then,
         expired=EXPIRED,
         deleted=DELETED,
         different=DIFFERENT,

@@ -95,7 +95,7 @@ async def finish(api: Service, job_id: str, to: Path | None, report: Report) -> 
 
 async def _fetched(api: Service, job_id: str, to: Path | None) -> Fetched:
     try:
-        return await fetch(api, job_id, await patiently(lambda: api.outputs(job_id)), (), to)
+        return await fetch(api, job_id, await patiently(lambda: api.results(job_id)), (), to)
     except Failure as failure:
         raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
 

@@ -16,7 +16,7 @@ from tests.contract.emulator.conftest import (
     share_mount,
 )
 
-_OUT = blob_mount("out", "out")
+_RESULTS = blob_mount("out", "out")
 _VAULT = {
     "name": "TOKEN",
     "valueSecretReference": {
@@ -30,7 +30,7 @@ ENDS: dict[str, tuple[dict[str, Any], str]] = {
     "KeyVaultSecretNotFound": (custom("true") | {"secrets": [_VAULT]}, "--secrets-file"),
     "BFSMountError": (
         custom("true")
-        | {"mountVolumes": {"azureBlobFileSystems": [blob_mount("absent-container", "data"), _OUT]}},
+        | {"mountVolumes": {"azureBlobFileSystems": [blob_mount("absent-container", "data"), _RESULTS]}},
         "absent-container",
     ),
     "AFSMountError": (
@@ -38,7 +38,7 @@ ENDS: dict[str, tuple[dict[str, Any], str]] = {
         | {
             "mountVolumes": {
                 "azureFileShares": [share_mount("absent-share", "data")],
-                "azureBlobFileSystems": [_OUT],
+                "azureBlobFileSystems": [_RESULTS],
             }
         },
         "absent-share",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from azure.core.exceptions import HttpResponseError
 
@@ -112,11 +114,11 @@ async def _views(
     if list_reports:
         assert set(await lab.files("job", USAGE)) == {"usage.jsonl"}
     tree = _tree(lab, share, ended.job_output_directory_path_segment)
-    nodes = sorted({found for name in names for found in re.findall(r"tvm-[\w-]+", name)})
+    nodes = sorted({node for name in names for node in re.findall(r"tvm-[\w-]+", name)})
 
     def named(name: str) -> str:
-        for node, known in zip(nodes, _NODES, strict=False):
-            name = name.replace(node, known)
+        for node, ordinal in zip(nodes, _NODES, strict=False):
+            name = name.replace(node, ordinal)
         return name
 
     return set(map(named, names)), outputs, set(map(named, tree))
@@ -134,3 +136,21 @@ def _tree(lab: Lab, share: str, segment: str) -> set[str]:
     root = lab.emulator.data / "shares" / ACCOUNT / share
     files = {path for path in root.rglob("*") if path.is_file()}
     return {str(path.relative_to(root / Path(segment))) for path in files}
+
+
+async def test_an_address_of_a_file_needs_no_certificate_also_for_a_client_by_https(lab: Lab) -> None:
+    """curl and wget know no authority of this machine, and `az` passes the address on to people."""
+    await lab.make_cluster(autoscale(1))
+    await lab.submit("job", **custom("echo fetched"))
+    await lab.ends("job")
+    https = json.loads((lab.emulator.data / "https.json").read_text())["url"]
+    query = {"api-version": "2018-05-01", "outputdirectoryid": "stdouterr"}
+
+    async with aiohttp.ClientSession() as session:
+        address = f"{https}{lab.path}/experiments/digits/jobs/job/listOutputFiles"
+        async with session.post(address, params=query, ssl=False) as answer:
+            files = {one["name"]: one["downloadUrl"] for one in (await answer.json())["value"]}
+        async with session.get(files["stdout.txt"]) as answer:
+            content = await answer.text()
+
+    assert (files["stdout.txt"].partition("/download/")[0], content) == (lab.emulator.upstream, "fetched\n")

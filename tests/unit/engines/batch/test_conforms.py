@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import shared.engines.batch
-from local.azurebatch.service.facts import facts
 from shared.engines.batch.account import Account
 from shared.engines.batch.provision import provision
 from shared.engines.batch.wire.client import API
@@ -117,24 +116,3 @@ def test_what_the_service_does_not_take_is_refused_by_name(
     assert refused is not None
     assert (refused.status, refused.code) == (400, code)
     assert any(words in value for value in refused.values.values())
-
-
-@pytest.mark.parametrize("version", facts().versions)
-def test_a_member_is_taken_by_the_versions_that_have_it(version: str) -> None:
-    pool = {"id": "p", "vmSize": "x", "certificateReferences": []}
-
-    refused = refusal("POST", "/pools", {"api-version": version}, pool)
-
-    assert (refused is None) == (version < "2025-06-01")
-
-
-def test_the_service_reads_a_number_in_a_text_and_ignores_the_case_of_a_choice() -> None:
-    bodies = [
-        {"targetDedicatedNodes": "1"},
-        {"targetDedicatedNodes": 1, "nodeDeallocationOption": "TaskCompletion"},
-        {"targetDedicatedNodes": 1, "resizeTimeout": None},
-    ]
-
-    assert [
-        refusal("POST", "/pools/p/resize", {"api-version": API, "timeOut": "9"}, one) for one in bodies
-    ] == [None] * 3
