@@ -142,7 +142,12 @@ def not_allotted(engines: Engines, request: Request, cluster: Cluster) -> tuple[
     return tuple(one.relocate(request.envelope_at) for one in problems)
 
 
-def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+def over_limits(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+    """Compare a job with the node-hours that the deployment allows, and with the nodes of its cluster."""
+    return [*_too_long(spec, limits, cluster), *_too_many(spec, cluster)]
+
+
+def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
     """Compare the node-hours that a job can use at most with the limit of the deployment."""
     constraints = spec.properties.constraints
     written = constraints.max_wall_clock_time if constraints else None
@@ -158,7 +163,7 @@ def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pro
     return [refused("SW110", "/properties/nodeCount", message)]
 
 
-def too_many(spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
+def _too_many(spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
     """Refuse more nodes than the cluster can ever have, where its scheduler lists all of them."""
     facts = cluster.facts if cluster else NO_FACTS
     if cluster is None or not facts.lists_all or facts.max_nodes is None:

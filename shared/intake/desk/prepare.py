@@ -21,10 +21,9 @@ from shared.intake.desk.deployment_limits import (
     limits_of,
     not_allotted,
     not_shared,
+    over_limits,
     over_quota,
     too_large,
-    too_long,
-    too_many,
 )
 from shared.intake.desk.facts import cluster_of
 from shared.intake.desk.receivers import receivers_of
@@ -187,7 +186,7 @@ def _checked(
         code_at=code.at if code and folder is None else None,  # that of a drop replaces its mount
     )
     if spec := spec or shaped(completed, problems):
-        problems = (*problems, *too_long(spec, ports.policy.limits, cluster), *too_many(spec, cluster))
+        problems = (*problems, *over_limits(spec, ports.policy.limits, cluster))
         problems = (*problems, *_engine_problems(ports.engines, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
     # An unknown member may hold anything.

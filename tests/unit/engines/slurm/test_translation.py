@@ -397,13 +397,18 @@ def test_no_reason_is_no_wait_and_our_own_hold_passes(reason: str) -> None:
 
 
 #: What Slurm says in its own words, beside a reason of its table or of none.
-DOWN = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
+DRAINED = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
 MAINTENANCE = "ReqNodeNotAvail, Reserved for maintenance"
 
 
 @pytest.mark.parametrize(
     ("reason", "description"),
-    [("New", "the moon is full"), ("Resources", DOWN), ("Priority", DOWN), ("ReqNodeNotAvail", MAINTENANCE)],
+    [
+        ("New", "the moon is full"),
+        ("Resources", DRAINED),
+        ("Priority", DRAINED),
+        ("ReqNodeNotAvail", MAINTENANCE),
+    ],
 )
 def test_slurm_s_own_sentence_comes_before_ours(reason: str, description: str) -> None:
     pending = replace(PENDING, reason=reason, description=description)
