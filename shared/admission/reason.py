@@ -81,7 +81,9 @@ def _saving(ports: Ports, job: Job) -> Why:
 
 
 def why_queued(observation: Observation, *, cancel: bool) -> Why | None:
-    """Why an attempt waits in its cluster's queue; None for one that is not there."""
+    """Why an attempt waits in its cluster's queue, or does nothing while it runs; None for any other."""
+    if observation.state is JobState.RUNNING:
+        return observation.why
     if observation.state is not JobState.QUEUED:
         return None
     return _ENDS if cancel else observation.why
