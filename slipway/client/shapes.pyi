@@ -339,7 +339,7 @@ class AuditReport(TypedDict):
 
 class Readiness(TypedDict):
     storage: str
-    engine: str
+    clusters: dict[str, int]
     paused: bool
     sweeper: str
     settings: str
@@ -420,6 +420,7 @@ class OutputEntry(TypedDict):
     link: NotRequired[bool]
     leftOut: NotRequired[bool]
     kind: NotRequired[str]
+    executable: NotRequired[bool]
 
 class OutputEntries(TypedDict):
     files: list[OutputEntry]

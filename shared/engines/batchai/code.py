@@ -13,9 +13,10 @@ from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
-from shared.core.job import Reason
+from shared.core.job import Reason, Target
 from shared.core.refusals import refused
 from shared.core.relations.contents import SAVED
+from shared.engines.batchai.usage import ASKS
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
@@ -164,7 +165,10 @@ _BEFORE = {"BASH_ENV": "write `. FILE` into the command", "SHELLOPTS": "write `s
 
 
 def taken_names(spec: JobSpec) -> Iterator[Problem]:
-    """A refusal of each variable that shows whether a job has code: its end without that counts no use."""
+    """A refusal of each variable that Slipway sets.
+
+    By one it is seen that a job has code: its end without that counts no use.
+    """
     properties = spec.document()["properties"]
     for kind in ("environmentVariables", "secrets"):
         for index, one in enumerate(properties.get(kind) or ()):
@@ -172,6 +176,8 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
             if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
                 yield refused("SW109", at, text, "choose another name")
+            if one["name"] == ASKS:
+                yield refused("SW109", at, f"{ASKS} is set by Slipway", "choose another name")
             if remedy := _BEFORE.get(one["name"]):
                 text = f"bash obeys {one['name']} before the code of the job is there"
                 yield refused("SW109", at, text, remedy)
@@ -185,7 +191,9 @@ def with_code(order: Order) -> Mapping[str, Any]:
     properties = dict(order.document["properties"])
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
-    ours = {SAVED: f"{properties['stdOutErrPathPrefix'].rstrip('/')}/saved/{order.target.job_id}"}
+    ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
+    earlier = (one for one in order.before if one.prefix and one.has_saved)
+    ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
     begin = _RESUME.replace("{job}", order.resumes) if order.resumes else _MAKE
     if order.code is None:
         own = begin + own if own or order.resumes else ""
@@ -199,6 +207,10 @@ def with_code(order: Order) -> Mapping[str, Any]:
     if own:
         properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
+
+
+def _saved(prefix: str, target: Target) -> str:
+    return f"{prefix.rstrip('/')}/saved/{target.job_id}"
 
 
 def _place(at: str) -> str:

@@ -18,7 +18,7 @@ from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.translation.conditions import condition
-from shared.engines.kubernetes.translation.observations import was_cancelled
+from shared.engines.kubernetes.translation.observations import was_ended_by_us
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
 from shared.engines.leftovers import FORGET, remove
@@ -55,7 +55,7 @@ class Attempts:
         created = await make(self._client, request.path, request.body)
         if created.is_new:
             await self._refuse_dropped(created, target)
-        elif was_cancelled(created.object) or _is_over(created.object):
+        elif was_ended_by_us(created.object) or _is_over(created.object):
             return await self._looks.observed(
                 created.object, target
             )  # a Job that was cancelled or has ended gets no Secret, so none of its pods can start
@@ -75,15 +75,19 @@ class Attempts:
         return await self._bulk.status(targets)
 
     async def at_work(self) -> Mapping[str, str]:
-        """Every Job with a token that has not ended, by a list of metadata."""
+        """Every Job with a token that has not ended, and each that has pods although its end was recorded."""
         if (await self._namespace.version()).has_words:
             rows = await self._namespace.job_rows(with_metadata=True)
-            going = [row for row in rows if row.words.get("Status") not in _END_WORDS]
-            tokens = {row.name: row.annotation(TOKEN) for row in going}
+            tokens = {row.name: row.annotation(TOKEN) for row in rows}
+            over = {row.name for row in rows if row.words.get("Status") in _END_WORDS}
         else:
             jobs = await self._namespace.jobs()
-            tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs if not _is_over(one)}
-        return {name: token for name, token in tokens.items() if token}
+            tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs}
+            over = {str(one["metadata"]["name"]) for one in jobs if _is_over(one)}
+        closed = await self._namespace.names_with_pods() - tokens.keys()
+        found_jobs = await each(closed, self._namespace.job)
+        tokens |= {str(one["metadata"]["name"]): token_of(one) for one in found_jobs if one is not None}
+        return {name: token for name, token in tokens.items() if token and name not in over}
 
     async def see(self, target: Target) -> Observation:
         """Read one attempt. Raises NotFound."""

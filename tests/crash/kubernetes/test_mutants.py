@@ -11,6 +11,8 @@ import pytest
 
 import shared.engines.kubernetes.attempts
 import shared.engines.kubernetes.looks
+import shared.engines.kubernetes.namespace
+import shared.engines.kubernetes.translation.observations
 import shared.engines.kubernetes.wire.objects
 import shared.lifecycle.dispatch
 from shared.core.engine import Observation
@@ -19,6 +21,7 @@ from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
 from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.job.request import job
+from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
@@ -91,6 +94,21 @@ def cancelled_in_our_records_only(patch: Patch) -> None:
     patch.setattr(Namespace, "stop", mutant)
 
 
+def left_in_its_queue(patch: Patch) -> None:
+    async def mutant(self: Namespace, own: Any) -> None:
+        return None
+
+    patch.setattr(Namespace, "_take_from_queue", mutant)
+
+
+def given_up_by_its_queue_unseen(patch: Patch) -> None:
+    async def mutant(self: Looks, own: Any) -> bool:
+        return True
+
+    patch.setattr(Looks, "_is_held", mutant)
+    patch.setattr(shared.engines.kubernetes.namespace, "_NO_PODS", {})
+
+
 def forgotten_before_its_end(patch: Patch) -> None:
     original = BulkStatus.status
 
@@ -130,6 +148,14 @@ def a_lost_node_is_never_an_end(patch: Patch) -> None:
         return Observation(JobState.RUNNING) if evidence.pods and result.state.terminal else result
 
     patch.setattr(_LOOKS, "observation", mutant)
+
+
+def what_is_given_up_goes_on(patch: Patch) -> None:
+    async def mutant(self: Looks, own: Any) -> None:
+        return None
+
+    patch.setattr(Looks, "_give_up", mutant)
+    patch.setattr(shared.engines.kubernetes.translation.observations, "has_others", lambda *_: False)
 
 
 def records_of_archived_jobs_stay(patch: Patch) -> None:
@@ -197,10 +223,13 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_name_that_is_being_deleted_is_free,
     cancelled_by_deletion,
     cancelled_in_our_records_only,
+    left_in_its_queue,
+    given_up_by_its_queue_unseen,
     forgotten_before_its_end,
     secrets_are_not_made_again,
     a_lost_node_is_an_end_at_once,
     a_lost_node_is_never_an_end,
+    what_is_given_up_goes_on,
     records_of_archived_jobs_stay,
     archived_jobs_stay,
     earlier_attempts_left_alone,
@@ -233,6 +262,11 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
             return f"{story.name}: {result}"
     if result := (await play(PREEMPTED, fenced=fenced)).violations:
         return f"{PREEMPTED.name}: {result}"
+    for behind in (0, 3, 40):
+        if result := (await play(CANCELLED, behind=behind, fenced=fenced)).violations:
+            return f"{CANCELLED.name}, Kueue is behind for {behind}: {result}"
+    if result := (await play(GANG, loses=True, lives=40, fenced=fenced)).violations:
+        return f"{GANG.name}, a node is lost: {result}"
     for lives in (0, 1, 40):
         if result := (await play(one, loses=True, lives=lives, fenced=fenced)).violations:
             return f"a node is lost, its processes live for {lives}: {result}"

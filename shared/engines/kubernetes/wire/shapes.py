@@ -78,7 +78,7 @@ NAMED = _members({"metadata": _members(_METADATA, ("name", "uid"))}, ("metadata"
 JOB = _members(
     {
         "metadata": _members(_METADATA, ("name", "uid")),
-        "spec": _members({"suspend": _is_flag}),
+        "spec": _members({"suspend": _is_flag, "parallelism": _is_count}),
         "status": _members(
             {
                 "conditions": _CONDITIONS,
@@ -92,6 +92,7 @@ JOB = _members(
 POD = _members(
     {
         "metadata": _members(_METADATA),
+        "spec": _members(_texts("nodeName")),
         "status": _members(
             {
                 **_texts("phase", "reason", "startTime"),

@@ -113,7 +113,14 @@ def test_a_query_is_decoded_to_what_was_given() -> None:
 
 def test_a_variable_that_shows_whether_a_job_has_code_is_no_name_for_its_own() -> None:
     """With it, and a preparation that ends so, an attempt would cost no retry and count no use."""
-    names = ["SLIPWAY_CODE", "SLIPWAY_CODES", "SLIPWAY_CODE_ADDRESS", "BASH_ENV", "SHELLOPTS", "ENV"]
+    names = [
+        "SLIPWAY_CODE",
+        "SLIPWAY_CODES",
+        "SLIPWAY_CODE_ADDRESS",
+        "BASH_ENV",
+        "SHELLOPTS",
+        "SLIPWAY_USAGE",
+    ]
     document = job_json(
         cluster={"id": f"{WORKSPACE.id}/clusters/dev"},
         environmentVariables=[{"name": name, "value": "x"} for name in names],
@@ -128,5 +135,6 @@ def test_a_variable_that_shows_whether_a_job_has_code_is_no_name_for_its_own() -
         ("SW109", "/properties/environmentVariables/2/name"),
         ("SW109", "/properties/environmentVariables/3/name"),
         ("SW109", "/properties/environmentVariables/4/name"),
+        ("SW109", "/properties/environmentVariables/5/name"),
         ("SW109", "/properties/secrets/0/name"),
     ]

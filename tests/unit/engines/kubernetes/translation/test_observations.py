@@ -9,7 +9,8 @@ import pytest
 
 from shared.core.engine import Why
 from shared.core.job import JobState, Reason
-from shared.engines.kubernetes.translation.observations import CANCELLED, LOST_AFTER, Evidence, observation
+from shared.engines.kubernetes.translation.observations import CANCELLED, Evidence, observation
+from shared.engines.kubernetes.translation.silence import LOST_AFTER
 from tests.unit.engines.kubernetes.translation.cluster import CREATED, ENDED, job, mark, pod, stopped
 
 NOW = datetime(2026, 11, 22, 2, 49, 30, tzinfo=UTC)
@@ -38,6 +39,27 @@ def state_of(document: Any, *pods: Any, record: Any = None, now: datetime = NOW)
 )
 def test_a_job_and_its_pods_are_in_one_state(document: Any, pods: Any, state: JobState) -> None:
     assert state_of(document, *pods) is state
+
+
+@pytest.mark.parametrize(
+    ("marks", "pods", "record", "state"),
+    [
+        ((), [pod("Running"), pod("Pending"), pod("Running")], None, JobState.QUEUED),
+        ((), [pod("Running"), pod("Running")], None, JobState.QUEUED),
+        ((), [pod("Running"), pod("Running"), pod("Running")], None, JobState.RUNNING),
+        # It has begun, and one of its pods is gone, has ended or is ending.
+        ((), [pod("Running"), pod("Running")], {"final": False, "state": "running"}, JobState.RUNNING),
+        ((), [pod("Running"), pod("Failed")], None, JobState.RUNNING),
+        ((), [pod("Running"), pod("Succeeded")], None, JobState.RUNNING),
+        ((), [pod("Running"), pod("Running", deleted=ENDED)], None, JobState.RUNNING),
+        ((mark("SuccessCriteriaMet"),), [pod("Running"), pod("Running")], None, JobState.RUNNING),
+        ((mark("FailureTarget"),), [pod("Running"), pod("Running")], None, JobState.RUNNING),
+    ],
+)
+def test_ranks_that_wait_for_others_are_queued(marks: Any, pods: Any, record: Any, state: JobState) -> None:
+    document = job(*marks, active=3) | {"spec": {"completions": 3}}
+
+    assert state_of(document, *pods, record=record) is state
 
 
 def test_one_that_waits_says_why_and_one_that_runs_since_when() -> None:
