@@ -167,8 +167,8 @@ class Records:
     ) -> Iterator[tuple[Confined, str]]:
         """The folder of a run below one of the job's path prefixes, and a path in it. Raises NotFound.
 
-        The record's path of a directory counts if the names of its folders belong to this very run; none of
-        them may be a link.
+        The record's path of a directory counts if the names of its folders belong to this very run, or to
+        what its job saves; none of them may be a link.
         """
         record = record or self._read(target)
         if record is None:
@@ -180,11 +180,7 @@ class Records:
             raise NotFound("no node has started the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
-        whose, run = written_by(target, record)
-        own = f"/{self._layout.segment(whose)}/{run}"
-        prefix, _, inside = written.partition(f"{own}/")
-        if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
-            raise NotFound(f"there is no output directory {directory!r}")
+        prefix, own, inside = self._parts(target, directory, written, record)
         try:
             with (
                 self._opened(prefix) as above,
@@ -199,6 +195,18 @@ class Records:
             raise NotFound(f"{path} cannot be opened: {error.strerror}") from None
         except OSError as error:
             raise Transient(f"{path} cannot be read: {error.strerror}") from error
+
+    def _parts(self, target: Target, directory: str, written: str, record: Record) -> tuple[str, str, str]:
+        """The path in three parts, of which the second belongs to this run or job. Raises NotFound."""
+        if written == self._layout.saved(target):
+            above, _, name = written.rpartition("/")
+            return above, f"/{name}", "."
+        whose, run = written_by(target, record)
+        own = f"/{self._layout.segment(whose)}/{run}"
+        prefix, _, inside = written.partition(f"{own}/")
+        if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
+            raise NotFound(f"there is no output directory {directory!r}")
+        return prefix, own, inside
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Confined]:

@@ -30,6 +30,7 @@ from shared.core.ledger.entries import Change
 from shared.core.ledger.ledger import Ledger
 from shared.core.meter import timed
 from shared.core.ports import Ports
+from shared.core.relations.contents import SAVED
 from shared.delivery.deliver import deliver_at_door
 from shared.delivery.receipt_files import put_news
 from shared.jobspec import JsonObject, open_secrets, with_credentials
@@ -238,7 +239,7 @@ def with_ours(document: Mapping[str, Any], job: Job, packages: Mapping[str, str]
     """
     token = job.fixed_target.token
     ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), **packages}
-    properties, reserved = dict(document["properties"]), {*ours, PACKAGES}
+    properties, reserved = dict(document["properties"]), {*ours, PACKAGES, SAVED}
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in reserved]
     if secrets := properties.get("secrets"):
         properties["secrets"] = [v for v in secrets if v.get("name") not in reserved]

@@ -57,6 +57,7 @@ from tests.hostile_variables import FOREIGN, ours, prepare, variables
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
+UNREAL = "it runs no processes"
 #: Schedulers give whole seconds.
 _ROUNDED = timedelta(seconds=1)
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -79,6 +80,8 @@ class Rig:
     saves: int = 5
     #: why its nodes cannot get the code of a job; "" where they can
     codeless: str = ""
+    #: why its jobs have no directory that outlives their attempts; "" where they have
+    unsaved: str = ""
     #: a container with a signature, for what the identity of its nodes opens
     identity: str = ""
     #: of every order
@@ -248,7 +251,7 @@ def running(request: pytest.FixtureRequest) -> Place:
 async def rig(running: Place) -> AsyncIterator[Rig]:
     if running is None:
         memory = MemoryEngine(own_facts=ClusterFacts(max_nodes=1))
-        yield Rig(memory, "id", memory, memory.own_facts, codeless="it runs no processes")
+        yield Rig(memory, "id", memory, memory.own_facts, codeless=UNREAL, unsaved=UNREAL)
     elif isinstance(running, Slurm):
         on_slurm = engine_on(running, partition="elastic")
         yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
@@ -264,6 +267,7 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
             f"/clusters/{CLUSTER}",
             facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
             saves=saves,
+            unsaved="its nodes share no directory" if running.blobs else "",
             identity=opened,
         )
         await on_account.close()
@@ -578,6 +582,34 @@ async def test_what_an_attempt_wrote_stays_when_the_next_one_has_run(rig: Rig) -
         assert names >= {"stdout.txt", "stderr.txt"}
 
 
+async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    job = uuid.uuid4().hex
+    saves = 'test ! -e "$SLIPWAY_SAVED/step" && echo 7 >"$SLIPWAY_SAVED/step"; exit 3'
+    first = rig.order(saves, name=f"n-{job[:12]}-1", token=f"{job}.1")
+    finds = 'cat "$SLIPWAY_SAVED/step"'
+    second = rig.order(finds, name=f"n-{job[:12]}-2", token=f"{job}.2")
+    second = replace(second, earlier=(Earlier(first.target, "user"),))
+    other = rig.order('ls -A "$SLIPWAY_SAVED"', token=f"{uuid.uuid4().hex}.1")
+    for order in (first, second, other):
+        order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
+        order.document["properties"]["nodeCount"] = rig.most
+        await rig.engine.submit(order)
+        await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    printed = [
+        (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
+        for order in (second, other)
+    ]
+
+    assert printed == ["7\n", ""]
+    if not _is_batch_ai(rig):  # whose service shows the output directories of single jobs only
+        kept = await rig.engine.read(second.target, "saved", "step", 0, 100)
+        assert kept.data == b"7\n"
+
+
 @pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
     rig: Rig, code: CodeStorage, tmp_path: Path, whose: str
@@ -660,7 +692,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
 ) -> None:
     rig.needs_files()
     if rig.memory is not None:
-        pytest.skip("it runs no processes")
+        pytest.skip(UNREAL)
     secret, printed = uuid.uuid4().hex, uuid.uuid4().hex
     theirs = rig.order(f"echo {printed}; sleep 120")
     theirs.document["properties"]["secrets"] = [{"name": "HF_TOKEN", "value": secret}]

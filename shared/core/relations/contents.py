@@ -58,6 +58,10 @@ class Drop(FrozenModel):
     late: str = ""
 
 
+#: The variable with the directory of a job that outlives its attempts.
+SAVED = "SLIPWAY_SAVED"
+
+
 class Target(FrozenModel):
     """The engine-side identity of one attempt. Fixed before the first submission, never changed."""
 
@@ -66,6 +70,11 @@ class Target(FrozenModel):
     experiment: str
     name: str
     token: str
+
+    @property
+    def job_id(self) -> str:
+        """The job whose attempt it is."""
+        return self.token.rpartition(".")[0] or self.token
 
 
 class Waiting(FrozenModel):

@@ -15,6 +15,7 @@ from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
 from shared.core.job import Reason
 from shared.core.refusals import refused
+from shared.core.relations.contents import SAVED
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
@@ -136,6 +137,8 @@ code=$?
 [ "$code" = 0 ] || exit "$code"
 {preparation}
 """
+#: Before any of it; a job's PATH may lead to no mkdir.
+_MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
 #: The job's own preparation cannot end like that of its code.
 _OWN = """\
 "$BASH" -c {text}
@@ -164,21 +167,23 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
 
 
 def with_code(order: Order) -> Mapping[str, Any]:
-    """The document of an order, whose preparation brings its code if it has any, and what makes packages."""
+    """The document of an order, whose preparation brings its code if it has any, and what makes packages.
+
+    A preparation also makes the directory that outlives the attempts. A job without one makes it itself.
+    """
     properties = dict(order.document["properties"])
-    written = (properties.get("jobPreparation") or {}).get("commandLine") or ""
-    own = with_packages(written)
-    if order.code is None:
-        if own != written:
-            properties["jobPreparation"] = {"commandLine": own}
-        return {**order.document, "properties": properties}
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
-    properties["jobPreparation"] = {"commandLine": _preparation(order.code, own)}
-    ours = {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
-    ours[PLACE] = _place(order.code.at)
+    own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
+    ours = {SAVED: f"{properties['stdOutErrPathPrefix'].rstrip('/')}/saved/{order.target.job_id}"}
+    if order.code is not None:
+        own = _preparation(order.code, own)
+        ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
+        ours[PLACE] = _place(order.code.at)
+        properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
     first = [{"name": name, "value": value} for name, value in ours.items()]
     properties["environmentVariables"] = [*first, *variables]
-    properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
+    if own:
+        properties["jobPreparation"] = {"commandLine": _MAKE + own}
     return {**order.document, "properties": properties}
 
 

@@ -106,6 +106,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
         "mounting": steps.mounting(),
         **_environment(steps, properties),
+        "saved": {"path": site.saved} if site.saved else None,
         "setup": [steps.setup(), *steps.keeping("make")],
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],

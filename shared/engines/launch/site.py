@@ -82,6 +82,8 @@ class Site:
     gpus: int
     #: seconds from SIGTERM to SIGKILL
     grace: int = GRACE
+    #: directory of the job that outlives its attempts, on the same file system; "" for none
+    saved: str = ""
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
     #: the volumes that the nodes mount for the job, and the words before `mount` and `unmount` that do it

@@ -62,7 +62,7 @@ make_outputs() {
     slipway_path=${slipway_text%/}/$slipway_inside
     case $slipway_path in /*) ;; *) slipway_path=$SLIPWAY_WORK/$slipway_path ;; esac
     slipway_mode=777
-    [ "$slipway_id" != stdouterr ] || slipway_mode=700
+    case $slipway_variable in AZ_BATCHAI_STDOUTERR_DIR | SLIPWAY_SAVED) slipway_mode=700 ;; esac
     mkdir -p -- "${slipway_path%/*}" && (umask_of "$slipway_mode" && mkdir -p -- "$slipway_path") ||
       end 250 infrastructure "$slipway_path cannot be made"
     publish "$slipway_variable" "$slipway_path"

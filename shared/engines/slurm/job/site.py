@@ -57,6 +57,7 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
         scheduler=SLURM,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target),
+        saved=cluster.layout.saved(target),
         temporary=temporary,
         output=f"{cluster.shared.rstrip('/')}/{{SLURM_JOB_ID}}.out",
         mount_root=cluster.mount_root,

@@ -43,6 +43,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_a_name_that_belongs_to_another_job_is_left_alone,
     test_a_number_that_is_used_again_gets_a_directory_of_its_own,
     test_a_place_that_cannot_be_written_costs_the_job_nothing,
+    test_a_run_and_an_attempt_find_what_those_before_them_saved,
     test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim,
     test_mounts_appear_below_the_mount_root_of_the_job,
     test_no_variable_of_a_job_stands_for_one_of_the_program,
@@ -51,6 +52,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_the_record_of_an_end_is_copied_to_where_it_is_noticed,
     test_the_record_says_how_it_ended_and_where_the_output_is,
     test_the_wall_clock_limit_ends_a_job,
+    test_what_outlives_the_attempts_has_an_id_that_the_job_has_not_taken,
 )
 from tests.slow.engines.slurm.test_time_to_save import (  # noqa: F401 - collected here
     test_a_job_can_read_how_long_it_has,

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from shared.core.job import Target
 from shared.engines.launch import plan as launch
 from shared.engines.launch.shells import CLEANUP, KEEP, SETUP, USAGE
 from shared.engines.launch.site import Scheduler, Site, Spread
+from shared.engines.node.files import PRIVATE
 from shared.engines.proofs import Proofs
 from tests.hostile.unproven import PROOFS
 
@@ -481,6 +483,33 @@ def test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim(node: Nodes
     assert node.record("7-0")["state"] == "running", "it has nothing more to say"
     for process in (old, new):
         process.communicate()
+
+
+def test_a_run_and_an_attempt_find_what_those_before_them_saved(node: Nodes) -> None:
+    node.site = replace(node.site, saved=str(node.root / "saved/j"))
+    adds = 'echo "$SLIPWAY_SAVED" >>"$SLIPWAY_SAVED/runs"'
+
+    node.run(**custom(f"{adds}; kill -9 $PPID"))
+    again = node.start(restarts="1", **custom(f"{adds}; exit 3"))
+    again.communicate(timeout=60)
+    second = node.second("user", **custom(adds))
+    second.communicate(timeout=60)
+
+    saved = node.root / "saved/j"
+    assert (again.returncode, second.returncode) == (3, 0)
+    assert (saved / "runs").read_text() == f"{saved}\n" * 3
+    assert stat.S_IMODE(saved.stat().st_mode) == PRIVATE
+    assert node.record("7-1")["directories"]["saved"] == str(saved)
+
+
+def test_what_outlives_the_attempts_has_an_id_that_the_job_has_not_taken(node: Nodes) -> None:
+    node.site = replace(node.site, saved=str(node.root / "saved/j"))
+    own = [{"id": name, "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"} for name in ("saved", "saved_")]
+
+    assert node.run(**custom("true"), outputDirectories=own) == 0
+
+    directories = node.record()["directories"]
+    assert [name for name, path in directories.items() if path == node.site.saved] == ["saved__"]
 
 
 def test_a_number_that_is_used_again_gets_a_directory_of_its_own(node: Nodes) -> None:
