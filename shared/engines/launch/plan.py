@@ -25,7 +25,8 @@ from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
 from shared.engines.launch.toolkits import common_variables, main_steps
-from shared.engines.launch.variables import inputs, outputs, own, secrets, system
+from shared.engines.launch.variables import inputs, outputs, own, saved_id, secrets, system
+from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
@@ -106,12 +107,12 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
         "mounting": steps.mounting(),
         **_environment(steps, properties),
-        "saved": {"path": site.saved} if site.saved else None,
+        "saved": _saved(steps, order),
         "setup": [steps.setup(), *steps.keeping("make")],
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
-        "usage": [steps.usage(), *steps.keeping("follow", service=True)],
+        "usage": [steps.usage(), *steps.keeping("follow", service=True), *_write_back(steps)],
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
     }
@@ -146,6 +147,24 @@ def _environment(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
 def _earlier(order: Order, one: Earlier) -> list[str]:
     token = one.target.token
     return [one.target.name, token, one.reason, *order.keys.get(token, ())]
+
+
+def _saved(steps: Steps, order: Order) -> dict[str, Any] | None:
+    """The directory that outlives the attempts; where each node has one, how it is filled and saved."""
+    site, attempt = steps.site, order.target.token.rpartition(".")[2]
+    if not site.generations:
+        return {"path": site.saved} if site.saved else None
+    return {
+        "path": site.saved,
+        "id": saved_id(order.document["properties"]),
+        "attempt": int(attempt) if attempt.isdecimal() else len(order.earlier),
+        "fill": [steps.saving(FILL)],
+        "finish": [steps.saving(FINISH_SAVED)],
+    }
+
+
+def _write_back(steps: Steps) -> list[dict[str, Any]]:
+    return [steps.saving(WRITE_BACK, service=True)] if steps.site.generations else []
 
 
 def _uploads(site: Site, steps: Steps) -> dict[str, Any]:

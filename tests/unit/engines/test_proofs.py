@@ -206,7 +206,7 @@ def test_keys_differ_by_secret_and_attempt_and_are_handed_over_in_the_plan_alone
     changed = Proofs(("new", "old")).with_keys(order)
 
     keys = [key for own in changed.keys.values() for key in own]
-    assert (list(changed.keys), len(set(keys))) == ([TOKEN, "t.0"], 4)
+    assert (list(changed.keys), len(set(keys))) == ([TOKEN, "saved t", "t.0"], 6)
     assert not any(key in repr(changed) for key in keys)
     assert Proofs().with_keys(order) == order
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import code_file, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.launch.volumes import Keys, Volume, volumes
+from shared.engines.proofs import saved_by
 
 #: The program that starts processes on other nodes (`node/spread.py`), as the task's command unpacks it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
@@ -61,7 +63,8 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target) if cluster.shared else temporary,
-        saved=cluster.layout.saved(target) if cluster.shared else "",
+        saved=cluster.layout.saved(target) if cluster.shared else f"{temporary}/$SLIPWAY_RUN/saved",
+        generations=_generations(cluster, order, signature) if cluster.blobs else "",
         temporary=temporary,
         # The service keeps the program's own output in the task's directory.
         output="{SLIPWAY_TEMP}/output",
@@ -82,6 +85,12 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         code_file=code_file(cluster.mounts, order.code),
         shares=(*(to for _, to in links), *mounts) if cluster.blobs else (),
     )
+
+
+def _generations(cluster: BatchCluster, order: Order, signature: str) -> str:
+    """Where the nodes keep what the job saves, with the keys that prove that it is its own."""
+    place = json.loads(cluster.place(cluster.layout.saved(order.target), signature))
+    return json.dumps({**place, "proof": list(order.keys.get(saved_by(order.target), ()))})
 
 
 def _is_signed(volume: Volume) -> bool:

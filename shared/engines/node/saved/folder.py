@@ -48,11 +48,11 @@ class Listing(NamedTuple):
 
 def listing(root: str) -> Listing:
     """Everything in the directory, up to more entries than a generation may have. Raises OSError."""
-    result, top = Listing({}, {}), os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    result, top = Listing({}, {}), os.open(root, _PASSAGE)
     try:
         waiting = [""]
         while waiting and len(result.entries) <= MOST_ENTRIES:
-            for path, status in _within(top, root, waiting.pop(), result.left_out):
+            for path, status in _entries_of(top, root, waiting.pop(), result.left_out):
                 reason = _why_not_saved(path, status)
                 if reason:
                     if len(result.left_out) < MOST_ENTRIES:
@@ -68,10 +68,10 @@ def listing(root: str) -> Listing:
     return result
 
 
-def _within(top: int, root: str, folder: str, left_out: Dict[str, str]) -> Iterator[Tuple[str, Status]]:
+def _entries_of(top: int, root: str, folder: str, left_out: Dict[str, str]) -> Iterator[Tuple[str, Status]]:
     """The path and the status of everything in a folder. What cannot be read goes to `left_out`."""
     try:
-        descriptor = _below(top, folder, _PASSAGE) if folder else os.dup(top)
+        descriptor = _descend(top, folder, _PASSAGE) if folder else os.dup(top)
     except (FileNotFoundError, NotADirectoryError):
         return  # removed since
     except OSError as error:
@@ -111,14 +111,14 @@ def _why_not_saved(path: str, status: Status) -> str:
 
 def open_below(root: str, path: str) -> int:
     """The descriptor of a file in the directory. Raises OSError, also where a link is on the way."""
-    top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    top = os.open(root, _PASSAGE)
     try:
-        return _below(top, path, _UNLINKED)
+        return _descend(top, path, _UNLINKED)
     finally:
         os.close(top)
 
 
-def _below(top: int, path: str, flags: int) -> int:
+def _descend(top: int, path: str, flags: int) -> int:
     folder, parts = os.dup(top), path.split("/")
     try:
         for part in parts[:-1]:

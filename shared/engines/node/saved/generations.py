@@ -11,6 +11,8 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 MANIFESTS, PARTS = "generations", "parts"
 #: The most entries of a generation, characters of a path, and bytes of all its files.
 MOST_ENTRIES, LONGEST_PATH, MOST_BYTES = 10_000, 1024, 1 << 40
+#: The most bytes of a manifest.
+LARGEST_MANIFEST = 16 << 20
 FILE, FOLDER, LINK = "file", "folder", "link"
 _MANIFEST = re.compile(r"([0-9]{6})-([0-9]{6})-([0-9]{12})-([0-9]{1,4})-of-([0-9]{1,4})", re.ASCII)
 _PART = re.compile(r"([0-9]{6})-([0-9]{6})-([0-9]{12})-[0-9a-f]{32}", re.ASCII)

@@ -18,7 +18,7 @@ from shared.engines.node.saved.shelf import Shelf
 
 #: Seconds between the two listings, longer than a file system's clock stands still; how often they are tried
 #: until nothing moves, and the seconds between.
-SETTLING, ROUNDS_SAVED, BETWEEN = 0.1, 5, 1.0
+SETTLING, ROUNDS_SAVED, PAUSE = 0.1, 5, 1.0
 #: The errors of a file that was replaced since it was listed.
 _REPLACED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
 
@@ -79,7 +79,7 @@ class Saved:
         entries, moving = self._at_once(moment)
         for _ in range(ROUNDS_SAVED):
             if moving:
-                time.sleep(BETWEEN)
+                time.sleep(PAUSE)
                 entries, moving = self._at_once(moment)
         for path in moving & self._content.entries.keys():
             entries[path] = self._content.entries[path]

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.proof import Proof
 from shared.engines.node.saved.generations import (
+    LARGEST_MANIFEST,
     MANIFESTS,
     PARTS,
     Content,
@@ -74,7 +75,10 @@ class Shelf:
 
     def write(self, manifest: Manifest, content: Content) -> None:
         """Write a manifest, after all that it names. Raises OSError."""
-        self._manifests.write(str(manifest), document_of(content))
+        text = self._manifests.proof.text(str(manifest), document_of(content))
+        if len(text) > LARGEST_MANIFEST:
+            raise OSError("the names in it are too long")
+        self._manifests.save(str(manifest), text)
 
     def clean(self, run: Moment) -> None:
         """Delete what the newest generation of that run has replaced. Raises OSError."""

@@ -122,7 +122,7 @@ def test_a_link_may_go_up_from_its_own_folder_only(path: str, target: str, expec
 _GOOD: list[Any] = [FILE, 3, 1, 0o644, "a" * 64, _PART, True]
 
 
-def _with(place: int, value: Any) -> list[Any]:
+def _changed(place: int, value: Any) -> list[Any]:
     return [value if at == place else field for at, field in enumerate(_GOOD)]
 
 
@@ -133,11 +133,11 @@ def _with(place: int, value: Any) -> list[Any]:
         [],
         *({path: _GOOD} for path in ("", "/a", "a/", "../a", "a/../b", "a//b", ".", "a\0", "a" * 1025)),
         *({"a": fields} for fields in (None, {"a": 1}, _GOOD[:-1], [*_GOOD, 1], list[Any]())),
-        *({"a": _with(0, kind)} for kind in ("pipe", "", None, 1, [1])),
-        *({"a": _with(1, size)} for size in (-1, "1", None, True, 1.5)),
-        *({"a": _with(4, digest)} for digest in ("", "a" * 63, "A" * 64, f"{'a' * 64}\n")),
-        *({"a": _with(5, part)} for part in ("", "../x", _PART[1:], f"{_PART}/..")),
-        *({"a": _with(6, is_own)} for is_own in (0, None, "true")),
+        *({"a": _changed(0, kind)} for kind in ("pipe", "", None, 1, [1])),
+        *({"a": _changed(1, size)} for size in (-1, "1", None, True, 1.5)),
+        *({"a": _changed(4, digest)} for digest in ("", "a" * 63, "A" * 64, f"{'a' * 64}\n")),
+        *({"a": _changed(5, part)} for part in ("", "../x", _PART[1:], f"{_PART}/..")),
+        *({"a": _changed(6, is_own)} for is_own in (0, None, "true")),
         {"a": [LINK, 0, 0, 0, "../x", "", True]},
         {str(number): _GOOD for number in range(MOST_ENTRIES + 1)},
     ],
