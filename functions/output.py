@@ -158,7 +158,8 @@ async def get_outputs(req: func.HttpRequest) -> Reply[OutputDirectories]:
     """List a job's output directories.
 
     `id`, `path` (where it lies on the nodes; the prefix of the job file
-    alone, until the cluster says which folders follow), and the address of the list of their files.
+    alone, until the cluster says which folders follow), and the address of the list of their files. What
+    the job [saved](../how-to/go-on-from-a-checkpoint.md) is among them once there is something: `saved`.
     """
     from shared.operate.files import output
 

@@ -269,7 +269,7 @@ class Engine(Protocol):
         """Request its end. A job that has ended or is unknown counts as success."""
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove everything that the cluster keeps of ended attempts, except the job's own output files.
+        """Remove what the cluster keeps of ended attempts and what their jobs saved, except output files.
 
         Returns the names of attempts with leftovers, for which the caller repeats the call later. An attempt
         that is unknown, or whose name belongs to another job, is left alone.

@@ -148,7 +148,12 @@ def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     for directory in properties.get("outputDirectories") or ():
         path = _path(job, directory.get("pathPrefix"), "outputs", directory.get("pathSuffix"))
         directories.append({"id": directory["id"], "path": path})
-    return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in directories]
+    return [one | {"files": address(job, one["id"])} for one in directories]
+
+
+def address(job: Job, directory: str) -> str:
+    """The address of the list of a directory's files."""
+    return f"/api/jobs/{job.id}/files?directory={directory}"
 
 
 def _path(job: Job, prefix: str | None, *below: str | None) -> str:

@@ -46,6 +46,14 @@ class _Local(NamedTuple):
     rest: str
 
 
+class _Place(NamedTuple):
+    """A directory that a job wrote to: what is above, the folders that are this run's or job's, the rest."""
+
+    above: str
+    own: str
+    inside: str
+
+
 class Records:
     """The records of one cluster's attempts. Every job of the cluster can write there: all run as one user.
 
@@ -180,7 +188,7 @@ class Records:
             raise NotFound("no node has started the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
-        prefix, own, inside = self._parts(target, directory, written, record)
+        prefix, own, inside = self._place(target, directory, written, record)
         try:
             with (
                 self._opened(prefix) as above,
@@ -196,17 +204,17 @@ class Records:
         except OSError as error:
             raise Transient(f"{path} cannot be read: {error.strerror}") from error
 
-    def _parts(self, target: Target, directory: str, written: str, record: Record) -> tuple[str, str, str]:
-        """The path in three parts, of which the second belongs to this run or job. Raises NotFound."""
+    def _place(self, target: Target, directory: str, written: str, record: Record) -> _Place:
+        """The parts of the path that a record has for a directory. Raises NotFound."""
         if written == self._layout.saved(target):
             above, _, name = written.rpartition("/")
-            return above, f"/{name}", "."
+            return _Place(above, f"/{name}", ".")
         whose, run = written_by(target, record)
         own = f"/{self._layout.segment(whose)}/{run}"
         prefix, _, inside = written.partition(f"{own}/")
         if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
             raise NotFound(f"there is no output directory {directory!r}")
-        return prefix, own, inside
+        return _Place(prefix, own, inside)
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Confined]:

@@ -605,8 +605,8 @@ async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
 
     assert printed == ["7\n", ""]
     if not _is_batch_ai(rig):  # whose service shows the output directories of single jobs only
-        kept = await rig.engine.read(second.target, "saved", "step", 0, 100)
-        assert kept.data == b"7\n"
+        checkpoint = await rig.engine.read(second.target, "saved", "step", 0, 100)
+        assert checkpoint.data == b"7\n"
 
 
 @pytest.mark.parametrize("whose", ["foreign", "ours"])

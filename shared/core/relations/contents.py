@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -60,6 +61,14 @@ class Drop(FrozenModel):
 
 #: The variable with the directory of a job that outlives its attempts.
 SAVED = "SLIPWAY_SAVED"
+
+
+def saved_id(properties: Mapping[str, Any]) -> str:
+    """The id of that directory where outputs are listed: one that no output directory of the job has."""
+    ids, name = {one["id"] for one in properties.get("outputDirectories") or ()}, "saved"
+    while name in ids:
+        name += "_"
+    return name
 
 
 class Target(FrozenModel):

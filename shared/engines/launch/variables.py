@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shared.core.code.record import WORK
-from shared.core.relations.contents import SAVED
+from shared.core.relations.contents import SAVED, saved_id
 from shared.engines.launch.site import Site
 
 #: For every mpirun, also a job's own, with the names of Open MPI 4 (OMPI) and 5 (PRTE). Jobs may run as root.
@@ -75,14 +75,6 @@ def outputs(site: Site, properties: Mapping[str, Any]) -> list[OutputDirectory]:
         above, _, name = site.saved.rpartition("/")
         directories.append(OutputDirectory(SAVED, saved_id(properties), above, name))
     return directories
-
-
-def saved_id(properties: Mapping[str, Any]) -> str:
-    """The id of the directory that outlives the attempts, which no output directory of the job has."""
-    ids, name = {one["id"] for one in properties.get("outputDirectories") or ()}, "saved"
-    while name in ids:
-        name += "_"
-    return name
 
 
 def own(properties: Mapping[str, Any]) -> dict[str, str]:

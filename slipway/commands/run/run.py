@@ -82,7 +82,7 @@ async def _finish(api: Service, job_id: str, to: Path | None, report: Report) ->
     job = await follow(api, job_id, report)
     if job["state"] != "succeeded":
         return exit_code(job)
-    outputs = await patiently(lambda: api.outputs(job_id))
+    outputs = await patiently(lambda: api.results(job_id))
     try:
         fetched = await fetch(api, job_id, outputs, (), to)
     except Failure as failure:
