@@ -19,13 +19,14 @@ from typing import Any
 
 from shared.core.engine import Earlier, Order
 from shared.core.errors import Rejected
+from shared.core.relations.contents import saved_id
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.programs import in_brief, joined
 from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
 from shared.engines.launch.toolkits import common_variables, main_steps
-from shared.engines.launch.variables import inputs, outputs, own, saved_id, secrets, system
+from shared.engines.launch.variables import inputs, outputs, own, secrets, system
 from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK
 from shared.jobspec import wall_clock
 

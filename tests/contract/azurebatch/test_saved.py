@@ -20,6 +20,7 @@ from azure.storage.blob import ContainerClient
 from local.azurite import Azurite
 from local.patience import Patience
 from shared.engines.launch.plan import keeping
+from shared.engines.node.files import remove
 from shared.engines.node.proof import Proof
 from shared.engines.node.saved.generations import Manifest, Moment, content_of, document_of
 from shared.engines.node.saved.node import Saved
@@ -53,7 +54,8 @@ class Lab:
         return self.disks / self.prefix.rpartition("/")[2] / f"{run}-{node}"
 
     def begin(self, run: str = "1-1", node: int = 0, nodes: int = 1) -> Path:
-        """The directory of a node before the start of a run."""
+        """The directory of a new node before the start of a run."""
+        remove(str(self.disk(run, node)))
         attempt, number = map(int, run.split("-"))
         saved = Saved(Shelf(self.where), str(self.disk(run, node)), Moment(attempt, number, 0), node, nodes)
         saved.fill()

@@ -3,9 +3,11 @@
 Its job may replace anything in it by something else at any moment: nothing is opened through a link.
 """
 
+import errno
 import hashlib
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
@@ -130,15 +132,33 @@ def _descend(top: int, path: str, flags: int) -> int:
 
 
 def fill(root: str, entries: Dict[str, Entry], bring: Callable[[Entry, int], None]) -> None:
-    """Make the directory anew, with these entries; `bring` writes a file's content to a descriptor.
+    """Put a directory with these entries in the place of an empty one; `bring` writes a file's content.
 
-    Nothing else uses it yet. Links come last, so that nothing is written through one. Raises OSError.
+    It is whole, or not there. Nodes of one machine, as an emulator's, may do it at once: the first counts.
+    Raises OSError.
     """
-    remove(root)
-    Path(root).mkdir(PRIVATE, parents=True)
+    Path(root).mkdir(PRIVATE, parents=True, exist_ok=True)
+    beside = tempfile.mkdtemp(prefix=f"{Path(root).name}.", dir=str(Path(root).parent))
+    try:
+        _make_all(Path(beside), entries, bring)
+        _take_place(beside, root)
+    finally:
+        remove(beside)
+
+
+def _take_place(beside: str, root: str) -> None:
+    try:
+        Path(beside).rename(root)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+
+
+def _make_all(root: Path, entries: Dict[str, Entry], bring: Callable[[Entry, int], None]) -> None:
+    """Links come last, so that nothing is written through one."""
     links: List[Tuple[str, Path]] = []
     for path, entry in sorted(entries.items()):
-        place = Path(root, path)
+        place = root / path
         (place if entry.kind == FOLDER else place.parent).mkdir(PRIVATE, parents=True, exist_ok=True)
         if entry.kind == LINK:
             links.append((entry.text, place))

@@ -99,7 +99,6 @@ def test_nothing_is_opened_through_a_link(saved: Path, tmp_path: Path) -> None:
 
 def test_a_directory_is_filled_as_it_was(saved: Path) -> None:
     contents = {"step-3/w.bin": b"abc", "run.sh": b"#!"}
-    (saved / "of another run").touch()
     entries = {
         "step-3/w.bin": entry(b"abc"),
         "run.sh": entry(b"#!", 0o755),
@@ -116,6 +115,28 @@ def test_a_directory_is_filled_as_it_was(saved: Path) -> None:
     assert sorted(statuses) == ["empty", "last", "run.sh", "step-3", "step-3/w.bin"]
     assert statuses["run.sh"].mode == 0o755
     assert statuses["run.sh"].modified == 1_700_000_000_123_456_789
+
+
+def test_of_two_nodes_of_one_machine_the_first_fills_the_directory(saved: Path) -> None:
+    (saved / "w").write_bytes(b"first")
+
+    fill(str(saved), {"w": entry(b"next")}, lambda one, file: written(file, b"next"))
+
+    assert (saved / "w").read_bytes() == b"first"
+    assert [path.name for path in saved.parent.iterdir()] == ["saved"]
+
+
+def test_a_directory_that_cannot_be_filled_stays_empty(saved: Path) -> None:
+    with pytest.raises(OSError, match="away"):
+        fill(str(saved), {"v": entry(b""), "w": entry(b"abc")}, lambda one, file: fails(one))
+
+    assert list(saved.iterdir()) == []
+    assert [path.name for path in saved.parent.iterdir()] == ["saved"]
+
+
+def fails(one: Entry) -> None:
+    if one.size:
+        raise OSError("the storage is away")
 
 
 def test_a_file_with_other_bytes_is_refused(saved: Path) -> None:
