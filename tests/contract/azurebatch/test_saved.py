@@ -20,6 +20,7 @@ from azure.storage.blob import ContainerClient
 from local.azurite import Azurite
 from local.patience import Patience
 from shared.engines.launch.plan import keeping
+from shared.engines.node.blobs import Container
 from shared.engines.node.files import remove
 from shared.engines.node.proof import Proof
 from shared.engines.node.saved.generations import Manifest, Moment, content_of, document_of
@@ -57,7 +58,13 @@ class Lab:
         """The directory of a new node before the start of a run."""
         remove(str(self.disk(run, node)))
         attempt, number = map(int, run.split("-"))
-        saved = Saved(Shelf(self.where), str(self.disk(run, node)), Moment(attempt, number, 0), node, nodes)
+        saved = Saved(
+            Shelf(Container(self.where), self.where),
+            str(self.disk(run, node)),
+            Moment(attempt, number, 0),
+            node,
+            nodes,
+        )
         saved.fill()
         saved.begin()
         self.saved[run, node] = saved

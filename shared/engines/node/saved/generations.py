@@ -58,10 +58,10 @@ class Entry(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a manifest says: the entries by path, and the paths that the run began with and removed."""
+    """What a manifest says: the entries by path, and the paths that are not as the run began with them."""
 
     entries: Dict[str, Entry]
-    removed: Set[str]
+    replaced: Set[str]
 
 
 def manifests_of(names: Iterable[str]) -> List[Manifest]:
@@ -92,19 +92,19 @@ def moment_of(part: str) -> Optional[Moment]:
 def document_of(content: Content) -> Dict[str, Any]:
     """A manifest as JSON."""
     entries = {path: list(entry) for path, entry in sorted(content.entries.items())}
-    return {"version": 1, "entries": entries, "removed": sorted(content.removed)}
+    return {"version": 1, "entries": entries, "replaced": sorted(content.replaced)}
 
 
 def content_of(document: Dict[str, Any]) -> Content:
     """The content of a manifest. Its paths were chosen by a job. Raises ValueError."""
-    entries, removed = document.get("entries"), document.get("removed")
-    if document.get("version") != 1 or not isinstance(entries, dict) or not isinstance(removed, list):
+    entries, replaced = document.get("entries"), document.get("replaced")
+    if document.get("version") != 1 or not isinstance(entries, dict) or not isinstance(replaced, list):
         raise ValueError("it has another form")
-    if not all(isinstance(path, str) for path in removed):
+    if not all(isinstance(path, str) for path in replaced):
         raise ValueError("it has another form")
     if len(entries) > MOST_ENTRIES:
         raise ValueError(f"it has more than {MOST_ENTRIES} entries")
-    return Content({_path(path): _entry(path, fields) for path, fields in entries.items()}, set(removed))
+    return Content({_path(path): _entry(path, fields) for path, fields in entries.items()}, set(replaced))
 
 
 def merged(contents: List[Content]) -> Dict[str, Entry]:
@@ -113,15 +113,20 @@ def merged(contents: List[Content]) -> Dict[str, Entry]:
     What a run changed counts more than what it began with; of several nodes that changed a path, the first
     counts; what one node removed is gone if no other changed it. Nothing lies below a file or a link.
     """
-    removed: Set[str] = set().union(*(one.removed for one in contents)) if contents else set()
+    replaced = replaced_in(contents)
     entries: Dict[str, Entry] = {}
     for is_own in (True, False):
         for content in contents:
             for path, entry in content.entries.items():
                 is_absent = entry.kind == FILE and not entry.part
-                if entry.is_own is is_own and not is_absent and (is_own or path not in removed):
+                if entry.is_own is is_own and not is_absent and (is_own or path not in replaced):
                     entries.setdefault(path, entry)
     return {path: entry._replace(is_own=False) for path, entry in entries.items() if _is_free(path, entries)}
+
+
+def replaced_in(contents: List[Content]) -> Set[str]:
+    """The paths that some node has no more as the run began with them."""
+    return {path for content in contents for path in content.replaced}
 
 
 def why_refused(sizes: List[int]) -> str:

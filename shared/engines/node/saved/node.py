@@ -9,7 +9,7 @@ import hashlib
 import os
 import time
 from functools import partial
-from typing import BinaryIO, Dict, List, Optional, Set, Tuple
+from typing import BinaryIO, Callable, Dict, List, Optional, Set, Tuple
 
 from shared.engines.node.saved.folder import Status, fill, listing, open_below, status_of
 from shared.engines.node.saved.generations import FILE, Content, Entry, Manifest, Moment, why_refused
@@ -26,9 +26,17 @@ _REPLACED = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
 class Saved:
     """The directory on the node of that number, of the run's `nodes`."""
 
-    def __init__(self, shelf: Shelf, root: str, run: Moment, node: int, nodes: int) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        root: str,
+        run: Moment,
+        node: int,
+        nodes: int,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._shelf, self._root, self._run = shelf, root.rstrip("/"), run
-        self._node, self._nodes = node, nodes
+        self._node, self._nodes, self._sleep = node, nodes, sleep
         self._content = Content({}, set())
         #: what was uploaded and is in no manifest yet
         self._fresh: Dict[str, Entry] = {}
@@ -64,8 +72,9 @@ class Saved:
         """Save what the directory has now, as that second's generation. Raises OSError."""
         moment = self._run._replace(time=max(at, self._run.time + 1))
         entries, before = self._collected(moment), self._content.entries
-        removed = {path for path, entry in before.items() if not entry.is_own and path not in entries}
-        content = Content(entries, self._content.removed | removed)
+        began = {path for path, entry in before.items() if not entry.is_own}
+        replaced = {path for path in began if path not in entries or entries[path].is_own}
+        content = Content(entries, self._content.replaced | replaced)
         if self._nodes == 1 and content == self._content:
             return
         self._shelf.write(Manifest(moment, self._node, self._nodes), content)
@@ -79,7 +88,7 @@ class Saved:
         entries, moving = self._at_once(moment)
         for _ in range(ROUNDS_SAVED):
             if moving:
-                time.sleep(PAUSE)
+                self._sleep(PAUSE)
                 entries, moving = self._at_once(moment)
         for path in moving & self._content.entries.keys():
             entries[path] = self._content.entries[path]
@@ -88,7 +97,7 @@ class Saved:
     def _at_once(self, moment: Moment) -> Tuple[Dict[str, Entry], Set[str]]:
         """What stood still, after its upload, and the paths of what did not."""
         before = listing(self._root).entries
-        time.sleep(SETTLING)
+        self._sleep(SETTLING)
         now, self.left_out = listing(self._root)
         reason = why_refused([status.size for status in now.values()])
         if reason:

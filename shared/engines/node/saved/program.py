@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any, Dict, Set
 
+from shared.engines.node.blobs import Container
 from shared.engines.node.saved.generations import FILE, Moment
 from shared.engines.node.saved.node import Saved
 from shared.engines.node.saved.shelf import MOST_READ, Shelf
@@ -60,7 +61,7 @@ def save(word: str, where: Dict[str, Any]) -> int:
     """Fill, write back often, or write back for the last time; returns the exit code."""
     attempt, run = map(int, os.environ[RUN_NUMBERS].split("-"))
     node, nodes = int(os.environ.get(RANK) or 0), int(os.environ.get(NODES_OF_RUN) or 1)
-    saved = Saved(Shelf(where), os.environ[SAVED], Moment(attempt, run, 0), node, nodes)
+    saved = Saved(Shelf(Container(where), where), os.environ[SAVED], Moment(attempt, run, 0), node, nodes)
     try:
         if word == FILL:
             files = [entry.size for entry in saved.fill() if entry.kind == FILE]

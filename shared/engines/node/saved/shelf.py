@@ -1,6 +1,6 @@
 """The generations of one job in a container: read, written, and cleaned up by the nodes of a run."""
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.proof import Proof
@@ -17,6 +17,7 @@ from shared.engines.node.saved.generations import (
     manifests_of,
     merged,
     moment_of,
+    replaced_in,
     whole,
 )
 from shared.engines.node.saved.pieces import download
@@ -38,8 +39,8 @@ class Shelf:
     `from` has those of another job, if this one begins with what that has saved.
     """
 
-    def __init__(self, where: Dict[str, Any]) -> None:
-        self.container, self._where = Container(where), where
+    def __init__(self, container: Container, where: Dict[str, Any]) -> None:
+        self.container, self._where = container, where
         self._manifests = self._manifests_at(where)
 
     def path(self, part: str) -> str:
@@ -91,11 +92,13 @@ class Shelf:
                 if content is not None:
                     contents[one] = content
             if all(one in contents for one in members):
-                self._delete_before(members[0].moment, list(contents.values()))
+                replaced = replaced_in([contents[one] for one in members])
+                entries = (pair for content in contents.values() for pair in content.entries.items())
+                needed = {entry.part for path, entry in entries if entry.is_own or path not in replaced}
+                self._delete_before(members[0].moment, needed)
                 return
 
-    def _delete_before(self, moment: Moment, newer: List[Content]) -> None:
-        needed = {entry.part for content in newer for entry in content.entries.values()}
+    def _delete_before(self, moment: Moment, needed: Set[str]) -> None:
         old = [f"{MANIFESTS}/{one}" for one in self._names(self._manifests) if one.moment < moment]
         try:
             parts = Blobs(self.container, self._where["prefix"]).child(PARTS).names()

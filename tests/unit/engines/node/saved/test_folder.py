@@ -111,6 +111,7 @@ def test_a_directory_is_filled_as_it_was(saved: Path) -> None:
 
     assert {path: (saved / path).read_bytes() for path in contents} == contents
     assert (saved / "last").readlink() == Path("step-3/w.bin")
+    assert saved.stat().st_mode & 0o777 == 0o700
     statuses = listing(str(saved)).entries
     assert sorted(statuses) == ["empty", "last", "run.sh", "step-3", "step-3/w.bin"]
     assert statuses["run.sh"].mode == 0o755

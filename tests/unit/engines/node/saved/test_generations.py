@@ -32,8 +32,8 @@ def file(text: str = "a", *, is_own: bool = True, part: str = _PART) -> Entry:
     return Entry(FILE, 3, 1, 0o644, text * 64, part, is_own)
 
 
-def node(*removed: str, **entries: Entry) -> Content:
-    return Content(dict(entries), set(removed))
+def node(*replaced: str, **entries: Entry) -> Content:
+    return Content(dict(entries), set(replaced))
 
 
 def test_a_name_says_when_and_on_which_node_it_was_made() -> None:
@@ -79,6 +79,10 @@ def test_what_one_node_removed_is_gone_unless_another_wrote_it_anew() -> None:
     assert merged([node("old"), node(old=began)]) == {}
     assert merged([node(old=began), node("old")]) == {}
     assert merged([node("old"), node(old=file("b"))])["old"].text == "b" * 64
+
+
+def test_what_one_node_changed_and_then_removed_does_not_come_back_from_another() -> None:
+    assert merged([node("old"), node(old=file("a", is_own=False))]) == {}
 
 
 def test_nothing_lies_below_a_file_or_a_link() -> None:
@@ -144,16 +148,16 @@ def _changed(place: int, value: Any) -> list[Any]:
 )
 def test_a_manifest_of_another_form_is_refused(entries: Any) -> None:
     with pytest.raises(ValueError, match=r"^it has "):
-        content_of({"version": 1, "entries": entries, "removed": []})
+        content_of({"version": 1, "entries": entries, "replaced": []})
 
 
 @pytest.mark.parametrize(
     "document",
     [
         {},
-        {"version": 2, "entries": {}, "removed": []},
+        {"version": 2, "entries": {}, "replaced": []},
         {"version": 1, "entries": {}},
-        {"version": 1, "entries": {}, "removed": [[]]},
+        {"version": 1, "entries": {}, "replaced": [[]]},
     ],
 )
 def test_a_manifest_of_another_version_is_refused(document: dict[str, Any]) -> None:
