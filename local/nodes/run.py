@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from confined.removal import remove
 from local.nodes import tasks
 from local.nodes.containers import Containers, Host, forget, left_over_site, runtime_for
 from local.nodes.fault import Failed, Fault
-from local.nodes.journal import Journal
+from local.nodes.journal import Journal, add_lines
 from local.nodes.launcher import Launcher
 from local.nodes.mounts import Mounter, link, unlink
 from local.nodes.output_directory import make_directory
@@ -21,10 +21,9 @@ from local.nodes.settings import NodeSettings
 from local.nodes.ssh import Peer, write_ssh
 from local.nodes.usage import sampled
 from local.nodes.volume import MountError, Volume
-from local.nodes.work import Outcome, Plan, Process, Work
+from local.nodes.work import Outcome, Plan, Process, Work, outcome_of
 
 _log = logging.getLogger(__name__)
-DEFECT = Fault(code="InternalError", message="The emulator has a defect; see its log")
 
 
 class Run:
@@ -48,7 +47,7 @@ class Run:
         self._node_directories = [
             machine.directories(settings.data, work.names) for machine in self._machines
         ]
-        self._volumes: Sequence[Volume] = ()
+        self._volumes: list[Volume] = []
         self._held: list[Volume] = []
         #: The directories of the volumes, and whether all in them is ours.
         self._directories: dict[Path, bool] = {}
@@ -56,6 +55,8 @@ class Run:
         self._suffixes = ["" if single else f"-{machine.id}" for machine in self._machines]
         self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
         self._tasks = settings.data / "tasks" / self._mark
+        #: The directory of standard output and error, once it is there.
+        self._logs: Path | None = None
         begun = (self._config / self._mark).exists()
         # The name of the folder is that of earlier versions, which may have begun jobs in it.
         self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
@@ -75,7 +76,8 @@ class Run:
         await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         if work.done():
-            outcome = _outcome(work)
+            outcome = outcome_of(work)
+            self._write(outcome.reason)
         else:
             work.cancel()
             await asyncio.wait({work})
@@ -88,11 +90,19 @@ class Run:
     async def _work(self) -> Outcome:
         plan = await self._order.plan(self._node_directories)
         self._make_node_directories()
-        await self._mount(plan)
-        directory = await self._make_outputs(plan)
+        # A job that cannot start has its outputs all the same, if it can: they hold the reason.
+        fault = await self._mount(plan) or plan.fault
+        try:
+            directories = await self._make_outputs(plan)
+        except OSError:
+            if fault is None:
+                raise
+        if fault is not None:
+            raise Failed(fault)
+        directory = directories[plan.logs]
         await self._enter(plan)
         self._write_ssh()
-        async with sampled(directory, self._machines):
+        async with sampled(directories.get(plan.reports), self._machines):
             if outcome := await self._prepare(plan, directory):
                 return outcome
             return await self._launch(plan, directory)
@@ -115,17 +125,24 @@ class Run:
             spot.hosts.write_text("".join(f"{machine.address}\n" for machine in self._machines))
             (spot.job / "config" / self._mark).touch()
 
-    async def _mount(self, plan: Plan) -> None:
+    async def _mount(self, plan: Plan) -> Fault | None:
+        """Mount every volume that can be mounted; returns the reason why the first one cannot."""
         for volume in plan.shared_volumes:
             await self._hold(volume)
-        self._volumes = tuple(replace(one, holder=self._name) for one in plan.volumes)
-        for volume in self._volumes:
-            directory = await self._hold(volume)
+        faults = []
+        for volume in (replace(one, holder=self._name) for one in plan.volumes):
+            try:
+                directory = await self._hold(volume)
+            except MountError as error:
+                faults.append(error.fault)
+                continue
+            self._volumes.append(volume)
             for spot, journal in zip(self._node_directories, self._journals, strict=True):
                 link(spot.job_mounts, volume, directory)
                 journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
                 if unseen := self._mounter.unseen(volume):
                     journal.add(f"Of {volume.label}, {unseen}")
+        return next(iter(faults), None)
 
     async def _hold(self, volume: Volume) -> Path:
         directory = await self._mounter.hold(volume)
@@ -133,8 +150,8 @@ class Run:
         self._directories[directory] = volume.kind != "unmanaged"
         return directory
 
-    async def _make_outputs(self, plan: Plan) -> Path:
-        """Create the output directories; returns the one for standard output and error."""
+    async def _make_outputs(self, plan: Plan) -> Mapping[str, Path]:
+        """Create the output directories; returns those of the first node."""
         directories = []
         for outputs, spot, journal in zip(plan.outputs, self._node_directories, self._journals, strict=True):
             real = {
@@ -143,6 +160,7 @@ class Run:
             }
             journal.open(real[plan.logs])
             directories.append(real)
+        self._logs = directories[0][plan.logs]
         mounted = (self._settings.shares, self._settings.blobs, self._settings.servers)
         roots = [root.resolve() for root in mounted]
         await self._on_outputs(
@@ -151,7 +169,7 @@ class Run:
                 for name, path in directories[0].items()
             }
         )
-        return directories[0][plan.logs]
+        return directories[0]
 
     @property
     def _config(self) -> Path:
@@ -253,7 +271,7 @@ class Run:
             except MountError as error:
                 _log.warning("%s: %s", self._order.name, error)
                 if not outcome.errors and not outcome.requeue:
-                    outcome = Outcome(exit_code=outcome.exit_code, errors=(error.fault,))
+                    outcome = Outcome(exit_code=outcome.exit_code or 1, errors=(error.fault,))
         for spot in self._node_directories:
             with suppress(OSError):
                 unlink(spot.job_mounts, self._volumes)
@@ -261,22 +279,12 @@ class Run:
         forget(self._runtimes, self._name)
         return outcome
 
+    def _write(self, reason: str) -> None:
+        with suppress(OSError):
+            if reason and self._logs is not None:
+                add_lines(self._logs, "stderr.txt", [f"{reason}\n"])
+
     def _log_all(self, text: str) -> None:
         for journal in self._journals:
             with suppress(OSError):
                 journal.add(text)
-
-
-def _outcome(work: "asyncio.Task[Outcome]") -> Outcome:
-    try:
-        return work.result()
-    except Failed as error:
-        return Outcome(errors=(error.fault,))
-    except tasks.TaskLost:
-        return Outcome(requeue=True)
-    except OSError as error:
-        what = ": ".join(str(part) for part in (error.strerror, error.filename) if part)
-        return Outcome(errors=(Fault(code="JobEnvironmentFailed", message=what),))
-    except Exception:  # noqa: BLE001 the entry point of a run: a defect must not hold its nodes for ever
-        _log.exception("a defect of the emulator in a run")
-        return Outcome(errors=(DEFECT,))

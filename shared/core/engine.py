@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
 from shared.core.code.record import CodeSource
-from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
+from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ class Observation(NamedTuple):
     had_nodes: bool = False
     #: whether its node found other bytes in storage than the code that was accepted, and ran nothing
     is_other_code: bool = False
-    #: why a queued attempt waits; None if no reason is known
-    why: Why | None = None
+    why: Why | None = None  #: why a queued attempt waits
+    allotted: Allotted | None = None  #: what its scheduler gave it of all its nodes; None if it does not say
     #: the engine's own name for it, "" if unknown: any text, kept in the record for people
     handle: str = ""
     #: the folders between a path prefix of the job and its output, "" if not known yet
@@ -108,8 +108,9 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
-    #: of an entry that is left out: file, directory, link, pipe, socket, device, or other; "" for the rest
+    #: if left out: file, directory, link, pipe, socket, device, or other; of a link: nowhere, special, or ""
     kind: str = ""
+    executable: bool | None = None  #: of a file; None if the cluster does not say
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,7 @@ class ClusterView:
     maximum: int | None
     size: str
     errors: tuple[str, ...] = ()
-    #: dedicated or lowpriority; "" when the engine does not say
-    priority: str = ""
+    priority: str = ""  #: dedicated or lowpriority; "" when the engine does not say
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
     supply: Supply = NO_SUPPLY

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.jobspec import iso_duration
+
+
+class Allotted(NamedTuple):
+    """What a job has of its nodes: their GPUs, and its part of each node, 1 for all; None if not known."""
+
+    gpus: int | None = None
+    part: float | None = 1.0
+
+
+#: Whole nodes, with all their GPUs.
+ALL = Allotted()
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,8 @@ class ClusterFacts:
     #: the keys (`directory_key`) of the containers, shares and file servers that its nodes have directories
     #: for: a job that mounts one gets the directory, with any key
     directories: frozenset[str] = frozenset()
+    #: what a job with the requested resources gets of each of its nodes, by which it is counted
+    allotted: Allotted = ALL
 
 
 #: Nothing is known.
@@ -90,6 +103,7 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
         region=read.region or configured.region,
         packages=configured.packages,
         directories=configured.directories,
+        allotted=read.allotted,
     )
 
 

@@ -181,4 +181,4 @@ def _counts(job: Job, document: Mapping[str, Any]) -> dict[str, Any]:
     if job.started is None or job.ended is None:
         return {"nodes": nodes}
     hours = max(0.0, (job.ended - job.started).total_seconds()) / 3600
-    return {"nodes": nodes, "nodeHours": round(nodes * hours, 4)}
+    return {"nodes": nodes, "nodeHours": round(nodes * job.part * hours, 4)}

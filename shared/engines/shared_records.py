@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
-from confined import Confined, Entry
+from confined import Confined
+from confined.entries import Entry
 from confined.names import Names
 from shared.core.engine import FileChunk, FilePage, OutputFile
 from shared.core.errors import Busy, NotFound, Transient, no_file
@@ -192,7 +193,7 @@ class Records:
         try:
             with (
                 self._opened(prefix) as above,
-                above.directory(own, links=False, display=prefix + own) as root,
+                above.directory(own, links=False, display=own.lstrip("/")) as root,
             ):
                 yield root, f"{inside}/{path}"
         except _Unseen:
@@ -246,5 +247,9 @@ def _file(entry: Entry) -> OutputFile:
     modified = datetime.fromtimestamp(entry.modified, UTC)
     if entry.kind in ("pipe", "socket", "device") or not is_askable(entry.name):
         return OutputFile(escaped(entry.name), None, modified, left_out=True, kind=entry.kind)
-    size = entry.size if entry.kind == "file" else None
-    return OutputFile(entry.name, size, modified, link=entry.kind == "link")
+    if entry.kind == "link":
+        kind = "" if entry.leads == "out" else entry.leads
+        return OutputFile(entry.name, None, modified, link=True, kind=kind)
+    if entry.kind == "directory":
+        return OutputFile(entry.name, None, modified)
+    return OutputFile(entry.name, entry.size, modified, executable=entry.executable)

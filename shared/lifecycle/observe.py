@@ -19,7 +19,7 @@ from shared.lifecycle.ends import end_lost, end_with_attempt, with_last_error
 from shared.lifecycle.exit_codes import with_meaning
 from shared.lifecycle.other_code import without_other_code
 from shared.lifecycle.retry import free_attempts, not_started, spent_on_another, wait, was_recalled
-from shared.lifecycle.transition import move, note
+from shared.lifecycle.transition import allotted, move, note
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +93,7 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
         **_times(observation),
+        **allotted(job, observation),
     )
 
 
@@ -186,4 +187,12 @@ async def _count_miss(ports: Ports, stored: Stored) -> Change | None:
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
         return end_lost(ports, stored, first)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
-    return note(ports, stored, misses=misses, missed_at=first, due=now + wait)
+    waits = waiting(ports, job, _why_missing(job, first, policy.lost_after))
+    return note(ports, stored, misses=misses, missed_at=first, due=now + wait, waiting=waits)
+
+
+def _why_missing(job: Job, since: datetime, seconds: float) -> Why:
+    """What a job waits for that its cluster does not know, and until when it is looked for."""
+    until = since + timedelta(seconds=seconds)
+    text = f"{job.cluster} has not known it since {since:%H:%M} UTC; how it ended is looked for until"
+    return Why("Missing", f"{text} {until:%H:%M} UTC, and then it is lost")

@@ -57,7 +57,7 @@ async def audit(ports: Ports) -> Audit:
         ("submissions", _submissions(ports, active, report)),
         ("settings", _settings(ports.engines, stored, report)),
         ("code", _code(ports.snapshots, stored, report)),
-        ("clusters", compare_clusters(ports, active, ended, report)),
+        ("clusters", compare_clusters(ports, active, report)),
         ("strangers on the clusters", compare_strangers(ports, active, report)),
         ("events of ends", _check_end_events(ports.outbox, ended, report)),
         ("deliveries", _deliveries(ports, report)),

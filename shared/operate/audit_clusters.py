@@ -8,25 +8,21 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from shared.core.engine import Observation
-from shared.core.errors import EngineError
-from shared.core.job import Job, JobState, Target
+from shared.core.errors import EngineError, Unreadable
+from shared.core.job import JobState, Target
 from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import calling
-from shared.lifecycle.lookup import is_known
 from shared.operate.audit_report import GRACE, Audit, age
 
 log = logging.getLogger(__name__)
 AT_WORK = (JobState.QUEUED, JobState.RUNNING)
 
 
-async def compare_clusters(
-    ports: Ports, active: Sequence[Active], ended: Sequence[Job], report: Audit
-) -> None:
-    """Checks that running jobs of the ledger run on their cluster, and ended ones run nowhere."""
+async def compare_clusters(ports: Ports, active: Sequence[Active], report: Audit) -> None:
+    """Checks that running jobs of the ledger run on their cluster."""
     at_work = {row.target: row for row in active if row.target and row.state in AT_WORK}
-    over = {job.target: job for job in ended if job.target and age(ports, job.ended or job.due) > GRACE}
-    reached, observations = await _observations(ports, (*at_work, *over), report)
+    reached, observations = await _observations(ports, at_work, report)
     for target, row in at_work.items():
         observation = observations.get(target.name)
         if target.cluster not in reached:
@@ -38,15 +34,10 @@ async def compare_clusters(
             report.differs(
                 "cluster", row.job_id, f"{row.state.value}; {observation.state.value} on {target.cluster}"
             )
-    for target, job in over.items():
-        observation = observations.get(target.name)
-        if observation is not None and not observation.state.terminal:
-            text = f"{job.state.value}; still {observation.state.value} on {target.cluster} as {target.name}"
-            report.differs("cluster", job.id, text)
 
 
 async def compare_strangers(ports: Ports, active: Iterable[Active], report: Audit) -> None:
-    """Checks that every attempt on a cluster with our token has a record."""
+    """Checks that every attempt at work on a cluster is the current one of a job that has not ended."""
     ours = {row.target.name for row in active if row.target}
     for cluster in ports.engines.clusters.values():
         try:
@@ -60,10 +51,27 @@ async def compare_strangers(ports: Ports, active: Iterable[Active], report: Audi
             report.cannot_ask(cluster.name)
             continue
         for name, token in at_work.items():
-            job_id = token.rpartition(".")[0]
-            if name not in ours and not await is_known(ports.ledger, job_id):
-                text = f"at work on {cluster.name} for {job_id}, which is not recorded here"
-                report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
+            if name not in ours:
+                await _compare_stranger(ports, name, token.rpartition(".")[0], cluster.name, report)
+
+
+async def _compare_stranger(ports: Ports, name: str, job_id: str, cluster: str, report: Audit) -> None:
+    """Reports an attempt that is at work, and that the ledger does not have at work."""
+    try:
+        stored = await ports.ledger.get(job_id)
+    except Unreadable:
+        return  # the audit reports the row
+    if stored is None:
+        text = f"at work on {cluster} for {job_id}, which is not recorded here"
+        report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
+        return
+    job = stored.job
+    if job.target is not None and job.target.name == name and not job.state.terminal:
+        return  # it was submitted after the list of active jobs was read
+    since = (job.ended or job.due) if job.state.terminal else job.stage.at
+    if age(ports, since) > GRACE:
+        which = "" if job.state.terminal else " in another attempt"
+        report.differs("cluster", job.id, f"{job.state.value}{which}; still at work on {cluster} as {name}")
 
 
 class _Observed(NamedTuple):

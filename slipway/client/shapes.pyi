@@ -338,7 +338,7 @@ class AuditReport(TypedDict):
 
 class Readiness(TypedDict):
     storage: str
-    engine: str
+    clusters: dict[str, int]
     paused: bool
     sweeper: str
     settings: str
@@ -419,6 +419,7 @@ class OutputEntry(TypedDict):
     link: NotRequired[bool]
     leftOut: NotRequired[bool]
     kind: NotRequired[str]
+    executable: NotRequired[bool]
 
 class OutputEntries(TypedDict):
     files: list[OutputEntry]

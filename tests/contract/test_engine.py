@@ -477,9 +477,8 @@ async def test_a_file_of_any_name_is_listed_and_read_with_its_own_bytes(rig: Rig
 
 async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
     rig.needs_files()
-    waits = (
-        "timeout 60 bash -c 'until grep -q memory $AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl; do sleep 0.1; done'"
-    )
+    reports = "$AZ_BATCHAI_STDOUTERR_DIR/{,../usage/}usage.jsonl"
+    waits = f"timeout 60 bash -c 'until grep -qs memory {reports}; do sleep 0.1; done'"
     order = rig.order(waits)
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)

@@ -25,6 +25,6 @@ FILTERS: Mapping[str, frozenset[str]] = {
         "nodes": "id state stateTransitionTime lastBootTime allocationTime startTaskInfo",
         "poolnodecounts": "poolId",
         "files": "name",
-        "images": "osType verificationType nodeAgentSKUId",
+        "supportedimages": "osType verificationType nodeAgentSKUId",
     }.items()
 }

@@ -119,6 +119,34 @@ class Dependencies(Body):
     task_id_ranges: tuple[IdRange, ...] = ()
 
 
+class Container(Body):
+    """A container of blobs to upload to, by a signature in its address."""
+
+    container_url: str
+    path: str | None = None
+    upload_headers: tuple[Pair, ...] = ()
+
+
+class Destination(Body):
+    """Where files are uploaded to."""
+
+    container: Container
+
+
+class UploadOptions(Body):
+    """After which ends files are uploaded."""
+
+    upload_condition: Literal["tasksuccess", "taskfailure", "taskcompletion"]
+
+
+class OutputFile(Body):
+    """Files to upload when the task's process has exited."""
+
+    file_pattern: str
+    destination: Destination
+    upload_options: UploadOptions
+
+
 class NewTask(Body):
     """The members of a new task."""
 
@@ -127,6 +155,7 @@ class NewTask(Body):
     command_line: str
     exit_conditions: ExitConditions | None = None
     resource_files: tuple[ResourceFile, ...] = ()
+    output_files: tuple[OutputFile, ...] = ()
     environment_settings: tuple[Pair, ...] = ()
     affinity_info: Opaque | None = None
     constraints: TaskConstraints = TaskConstraints()

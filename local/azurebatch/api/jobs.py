@@ -4,7 +4,7 @@ from aiohttp import web
 
 from local.azurebatch.api import bodies, job_bodies
 from local.azurebatch.api.odata import page, selected
-from local.azurebatch.api.views import job_view
+from local.azurebatch.api.views import View, job_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved_job
 from local.azurebatch.state.errors import conflict, lacking
@@ -44,12 +44,12 @@ async def get(call: Call) -> web.StreamResponse:
     """One job."""
     job = call.store.job(call.names["job"])
     check_conditions(call.request, job)
-    return document(call, "jobs/@Element", selected(call, job_view(call.base, job)), versions_of(job))
+    return document(call, "jobs/@Element", selected(call, _view(call, job)), versions_of(job))
 
 
 async def every(call: Call) -> web.StreamResponse:
     """All jobs."""
-    return page(call, "jobs", call.store.jobs.values(), lambda job: job_view(call.base, job))
+    return page(call, "jobs", call.store.jobs.values(), lambda job: _view(call, job))
 
 
 async def patch(call: Call) -> web.StreamResponse:
@@ -136,11 +136,15 @@ async def counts(call: Call) -> web.StreamResponse:
     for task in call.store.tasks[job.key].values():
         names_of_counts: list[str] = [task.state]
         if task.state == "completed":
-            names_of_counts.append("succeeded" if task.exit_code == 0 else "failed")
+            names_of_counts.append("succeeded" if task.succeeded else "failed")
         for name in names_of_counts:
             tasks[name] += 1
             slots[name] += task.slots
     return document(call, "taskcountsresult/@Element", {"taskCounts": tasks, "taskSlotCounts": slots})
+
+
+def _view(call: Call, job: Job) -> View:
+    return call.as_of("JobCreate", job_view(call.base, job))
 
 
 def _alive(call: Call) -> Job:

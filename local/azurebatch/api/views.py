@@ -175,7 +175,7 @@ def _execution(task: Task) -> View:
     if task.failure:
         view["failureInfo"] = task.failure
     if task.state == "completed":
-        view["result"] = "success" if task.exit_code == 0 else "failure"
+        view["result"] = "success" if task.succeeded else "failure"
     return view | {"retryCount": task.retries, "requeueCount": task.requeues}
 
 

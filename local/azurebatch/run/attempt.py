@@ -4,15 +4,16 @@ import asyncio
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from local.azurebatch.run.endings import Ending, Failure, ended_by, exited, failure
 from local.azurebatch.run.environment import gang_environment, node_environment, task_environment
-from local.azurebatch.run.node_directory import NodeDirectory, directory_of
+from local.azurebatch.run.node_directory import NodeDirectory, directory_of, task_root
 from local.azurebatch.run.transfer import fetch
+from local.azurebatch.run.uploads import upload
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.models import Job, Node, Pool, Task
 from local.azurebatch.state.moment import duration
@@ -41,7 +42,8 @@ class Attempt:
         try:
             limit = duration(self.task.document["constraints"]["maxWallClockTime"], "maxWallClockTime")
             async with asyncio.timeout(_seconds(limit)):
-                return await self._run()
+                ending = await self._run()
+            return await self._uploaded(ending)
         except Failure as error:
             return Ending(failure=error.info)
         except TimeoutError:
@@ -77,6 +79,18 @@ class Attempt:
             return bad
         code = await self._process("main", 0, document["commandLine"], envs, directories, "stdout", "stderr")
         return exited(code, (0,) * (len(self.nodes) - 1))
+
+    async def _uploaded(self, ending: Ending) -> Ending:
+        """The end after the upload of the task's output files, or with what went wrong in it."""
+        if ending.exit_code is None:
+            return ending
+        root = directory_of(self.settings.data, self.nodes[0]).root
+        files = self.task.document.get("outputFiles", ())
+        try:
+            await upload(files, ending.exit_code, root, task_root(self.job.id, self.task.id))
+        except Failure as error:
+            return replace(ending, failure=error.info)
+        return ending
 
     def _environment(self, index: int, spot: NodeDirectory, directory: Path) -> dict[str, str]:
         env = node_environment(self.settings, self.pool, self.nodes[index], spot)

@@ -130,4 +130,4 @@ class Jobs:
 def _satisfies(task: Task) -> bool:
     if task.state != "completed":
         return False
-    return task.exit_code == 0 or changes.exit_options(task).get("dependencyAction") == "satisfy"
+    return task.succeeded or changes.exit_options(task).get("dependencyAction") == "satisfy"

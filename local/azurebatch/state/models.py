@@ -171,6 +171,11 @@ class Task(Record):
         return int(self.document.get("requiredSlots", 1))
 
     @property
+    def succeeded(self) -> bool:
+        """Whether its command ended with 0, and what followed went well."""
+        return self.exit_code == 0 and self.failure is None
+
+    @property
     def instances(self) -> int:
         """The number of nodes that it needs, all at once."""
         return int(self.document.get("multiInstanceSettings", {}).get("numberOfInstances", 1))

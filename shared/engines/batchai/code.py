@@ -16,6 +16,7 @@ from shared.core.engine import Observation, Order
 from shared.core.job import Reason
 from shared.core.refusals import refused
 from shared.core.relations.contents import SAVED
+from shared.engines.batchai.usage import ASKS
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
@@ -153,7 +154,10 @@ _BEFORE = {"BASH_ENV": "write `. FILE` into the command", "SHELLOPTS": "write `s
 
 
 def taken_names(spec: JobSpec) -> Iterator[Problem]:
-    """A refusal of each variable that shows whether a job has code: its end without that counts no use."""
+    """A refusal of each variable that Slipway sets.
+
+    By one it is seen that a job has code: its end without that counts no use.
+    """
     properties = spec.document()["properties"]
     for kind in ("environmentVariables", "secrets"):
         for index, one in enumerate(properties.get(kind) or ()):
@@ -161,6 +165,8 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
             if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
                 yield refused("SW109", at, text, "choose another name")
+            if one["name"] == ASKS:
+                yield refused("SW109", at, f"{ASKS} is set by Slipway", "choose another name")
             if remedy := _BEFORE.get(one["name"]):
                 text = f"bash obeys {one['name']} before the code of the job is there"
                 yield refused("SW109", at, text, remedy)
@@ -175,7 +181,9 @@ def with_code(order: Order) -> Mapping[str, Any]:
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
     ours = {SAVED: f"{properties['stdOutErrPathPrefix'].rstrip('/')}/saved/{order.target.job_id}"}
-    if order.code is not None:
+    if order.code is None:
+        own = _MAKE + own if own else ""
+    else:
         own = _preparation(order.code, own)
         ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
         ours[PLACE] = _place(order.code.at)
@@ -183,7 +191,7 @@ def with_code(order: Order) -> Mapping[str, Any]:
     first = [{"name": name, "value": value} for name, value in ours.items()]
     properties["environmentVariables"] = [*first, *variables]
     if own:
-        properties["jobPreparation"] = {"commandLine": _MAKE + own}
+        properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
 
 
@@ -194,6 +202,7 @@ def _place(at: str) -> str:
 def _preparation(source: CodeSource, own: str) -> str:
     rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
     lowest, highest = min(CODELESS), max(CODELESS)
+    then = _OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else ""
     return _BRING.format(
         address=ADDRESS,
         place=PLACE,
@@ -207,7 +216,7 @@ def _preparation(source: CodeSource, own: str) -> str:
         most=max(UNPACKED, TIMES * source.bytes),
         entries=ENTRIES,
         words=" ".join(CODES),
-        preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
+        preparation=_MAKE + then,
         expired=EXPIRED,
         deleted=DELETED,
         different=DIFFERENT,

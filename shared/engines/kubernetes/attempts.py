@@ -75,15 +75,19 @@ class Attempts:
         return await self._bulk.status(targets)
 
     async def at_work(self) -> Mapping[str, str]:
-        """Every Job with a token that has not ended, by a list of metadata."""
+        """Every Job with a token that has not ended, and each that has pods although its end was recorded."""
         if (await self._namespace.version()).has_words:
             rows = await self._namespace.job_rows(with_metadata=True)
-            going = [row for row in rows if row.words.get("Status") not in _END_WORDS]
-            tokens = {row.name: row.annotation(TOKEN) for row in going}
+            tokens = {row.name: row.annotation(TOKEN) for row in rows}
+            over = {row.name for row in rows if row.words.get("Status") in _END_WORDS}
         else:
             jobs = await self._namespace.jobs()
-            tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs if not _is_over(one)}
-        return {name: token for name, token in tokens.items() if token}
+            tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs}
+            over = {str(one["metadata"]["name"]) for one in jobs if _is_over(one)}
+        closed = await self._namespace.names_with_pods() - tokens.keys()
+        found_jobs = await each(closed, self._namespace.job)
+        tokens |= {str(one["metadata"]["name"]): token_of(one) for one in found_jobs if one is not None}
+        return {name: token for name, token in tokens.items() if token and name not in over}
 
     async def see(self, target: Target) -> Observation:
         """Read one attempt. Raises NotFound."""

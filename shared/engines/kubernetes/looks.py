@@ -8,17 +8,31 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.core.engine import Observation, Why
-from shared.core.errors import EngineError
+from shared.core.errors import EngineError, Misconfigured
 from shared.core.job import JobState, Target
 from shared.engines import untrusted
 from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.request import is_in_queue
 from shared.engines.kubernetes.namespace import ENDED, Namespace
 from shared.engines.kubernetes.translation.conditions import condition
-from shared.engines.kubernetes.translation.observations import Evidence, observation
-from shared.engines.kubernetes.translation.wait_reasons import events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.ends import ranks_of
+from shared.engines.kubernetes.translation.observations import (
+    Evidence,
+    observation,
+    waits_for_ranks,
+    was_cancelled,
+)
+from shared.engines.kubernetes.translation.wait_reasons import (
+    events_wait,
+    pods_wait,
+    queue_waits,
+    ranks_wait,
+)
 from shared.engines.kubernetes.wire.objects import token_of
 from shared.engines.kubernetes.wire.shapes import JOB, checked
-from shared.engines.recorded import placed
+from shared.engines.kubernetes.workloads import is_active
+from shared.engines.recorded import explained, is_asked, placed, recorded
+from shared.engines.runs import UNPROVEN
 from shared.engines.shared_records import Records
 
 log = logging.getLogger(__name__)
@@ -38,13 +52,13 @@ class Looks:
 
     async def own(self, target: Target) -> Mapping[str, Any] | None:
         """The attempt's Job; None if there is none, or if another job's has that name."""
-        job = await self._namespace.job(target)
+        job = await self._namespace.job(target.name)
         return job if job is not None and token_of(job) == target.token else None
 
     async def observe(self, target: Target) -> Observation | None:
         """The attempt's observation; None if it is not found."""
         job = await self.own(target)
-        return None if job is None else await self.observed(job, target)
+        return await self._by_record(target) if job is None else await self.observed(job, target)
 
     async def observed(self, job: Mapping[str, Any], target: Target) -> Observation:
         """The attempt's observation, given its Job. One that has ended is closed.
@@ -54,10 +68,11 @@ class Looks:
         checked(job, JOB, target.name)
         pods = await self._namespace.pods(target.name)
         record = await self._records.find(target) if _has_begun(pods, job) else None
-        evidence = Evidence(job, pods, record)
+        is_seen = record is None and condition(job, "Failed") is not None and await self._records.visible()
+        evidence = Evidence(job, pods, record, is_seen=is_seen, is_held=await self._is_held(job))
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
-            observed = observed._replace(why=await self._why(job, pods))
+            observed = observed._replace(why=await self._why(evidence))
         if observed.state.terminal:
             await self._put_away(job, observed)
         segment = self._records.segment(target, record) if record is not None else ""
@@ -67,20 +82,59 @@ class Looks:
         """The name by which people find the Job with kubectl."""
         return f"{self._cluster.namespace}/{target.name}"
 
-    async def _why(self, job: Mapping[str, Any], pods: list[Mapping[str, Any]]) -> Why | None:
-        if self._cluster.queue and (job.get("spec") or {}).get("suspend"):
+    async def _by_record(self, target: Target) -> Observation | None:
+        """How an attempt ended whose Job is gone, by an administrator or a time to live; None if unknown."""
+        record = await self._records.find(target)
+        if record is None or UNPROVEN in record or record.get("state") != "ended":
+            return None
+        if is_asked(record) and await self._namespace.pods(target.name):
+            return None  # its processes are still ending
+        end = explained(recorded(record), record)
+        return placed(end, record, self._records.segment(target, record))
+
+    async def _why(self, evidence: Evidence) -> Why | None:
+        job, pods = evidence.job, evidence.pods
+        if is_in_queue(job) and (job.get("spec") or {}).get("suspend"):
             metadata = job["metadata"]
             try:
-                workload = (await self._namespace.workloads(metadata["uid"])).get(metadata["name"])
+                workloads = await self._namespace.workloads.of_job(metadata["uid"])
             except EngineError as error:
                 log.warning("the Workload of %s cannot be read: %s", metadata["name"], error)
                 return None
-            created = untrusted.moment(metadata.get("creationTimestamp"))
-            is_old = created is not None and self._now() - created > _UNSEEN
-            return queue_waits(workload, is_old=is_old)
-        if pods:
-            return pods_wait(pods)
-        return events_wait(await self._namespace.failures(job["metadata"]["name"]))
+            return queue_waits(next(iter(workloads), None), is_old=self._is_old(job))
+        why, ranks = pods_wait(pods), ranks_of(job)
+        if why is None and len(pods) < ranks:
+            why = events_wait(await self._namespace.failures(job["metadata"]["name"]))
+        if waits_for_ranks(job, pods, evidence.record):
+            count = sum(1 for pod in pods if (pod.get("status") or {}).get("phase") == "Running")
+            return ranks_wait(why, count, ranks)
+        return why
+
+    async def _is_held(self, job: Mapping[str, Any]) -> bool:
+        """Whether nothing starts a cancelled Job again. One without pods for good needs no Workload for that.
+
+        Kueue may resume any other, also when it sees it long after the request.
+        """
+        if not was_cancelled(job):
+            return True
+        spec = job.get("spec") or {}
+        has_no_pods, is_suspended = spec.get("parallelism") == 0, bool(spec.get("suspend"))
+        if not is_in_queue(job):
+            return has_no_pods or is_suspended
+        try:
+            workloads = await self._namespace.workloads.of_job(job["metadata"]["uid"])
+        except Misconfigured as error:
+            log.warning("whether Kueue gave up %s is not seen: %s", job["metadata"]["name"], error)
+            return has_no_pods
+        if not workloads:
+            is_left = self._is_old(job) or not await self._namespace.workloads.has_kueue()
+            return has_no_pods and is_left
+        return (has_no_pods or is_suspended) and not any(map(is_active, workloads))
+
+    def _is_old(self, job: Mapping[str, Any]) -> bool:
+        """Whether Kueue has had the time to make the Workload of a Job."""
+        created = untrusted.moment(job["metadata"].get("creationTimestamp"))
+        return created is not None and self._now() - created > _UNSEEN
 
     async def _put_away(self, job: Mapping[str, Any], observed: Observation) -> None:
         """Remove the Job's secrets and drop it from lists.

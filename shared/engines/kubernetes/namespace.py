@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from shared.core.errors import EngineError
-from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.code import code_secret
 from shared.engines.kubernetes.job.pod import pull_secret
-from shared.engines.kubernetes.job.request import CLUSTER
+from shared.engines.kubernetes.job.request import CLUSTER, is_in_queue
 from shared.engines.kubernetes.translation.observations import CANCELLED, was_cancelled
 from shared.engines.kubernetes.wire.client import KubernetesClient
-from shared.engines.kubernetes.wire.shapes import EVENT, GROUP, JOB, NAMED, POD, WORKLOAD, checked
+from shared.engines.kubernetes.wire.shapes import EVENT, JOB, NAMED, POD, checked
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
+from shared.engines.kubernetes.workloads import Workloads, is_active
 
 #: The label of a Job whose end was recorded: lists leave it out. The Job stays until it is forgotten.
 ENDED = "slipway/ended"
-#: Kueue's label for the Job of a Workload.
-_JOB_UID = "kueue.x-k8s.io/job-uid"
-#: A server's answer for an unknown group of the API, which is not a Status.
-NO_GROUP = ("NotFound", "404")
+#: The change that leaves a Job without pods, whoever resumes it.
+_NO_PODS = {"spec": {"parallelism": 0}}
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
+
+#: A pod of a Job and its index, and the only one on a server without indexes.
+POD_OF, ONLY_POD = re.compile(r"(.+)-(\d+)-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
 
 Object = Mapping[str, Any]
 
@@ -39,7 +41,7 @@ class Namespace:
         self._jobs = f"/apis/batch/v1/namespaces/{cluster.namespace}/jobs"
         self._selector = f"{CLUSTER}={cluster.name}"
         self._version: Version | None = None
-        self._kueue = ""
+        self.workloads = Workloads(client, cluster.namespace)
 
     async def version(self) -> Version:
         """The version of the server, read once: a process rarely outlives one."""
@@ -47,13 +49,13 @@ class Namespace:
             self._version = version_of((await self.client.call("GET", "/version")).body)
         return self._version
 
-    async def job(self, target: Target) -> Object | None:
+    async def job(self, name: str) -> Object | None:
         """The Job of that name, which may be another job's; None if there is none.
 
         Raises Busy if its name, uid or annotations cannot be read.
         """
-        answer = await self.client.call("GET", f"{self._jobs}/{target.name}", accept=("NotFound",))
-        return None if answer.reason else checked(answer.body, NAMED, target.name)
+        answer = await self.client.call("GET", f"{self._jobs}/{name}", accept=("NotFound",))
+        return None if answer.reason else checked(answer.body, NAMED, name)
 
     async def pods(self, name: str) -> list[Object]:
         """The pods of a Job, including those that are terminating. Raises Busy if one cannot be read."""
@@ -66,22 +68,6 @@ class Namespace:
         fields += f",involvedObject.name={name}" if name else ""
         listed = self.client.objects(f"{self._core}/events", fieldSelector=fields)
         return [one async for one in listed if EVENT(one)]
-
-    async def workloads(self, uid: str = "") -> dict[str, Object]:
-        """Kueue's Workloads by the names of their Jobs, for the Job with that uid or for all.
-
-        In the list of all, an unreadable one is left out; for one Job it raises Busy. Without Kueue there are
-        none.
-        """
-        query = {"labelSelector": f"{_JOB_UID}={uid}" if uid else _JOB_UID}
-        path = await self._workloads()
-        try:
-            listed = [one async for one in self.client.objects(path, **query)] if path else []
-        except EngineError:
-            self._kueue = ""  # it may have been removed since then, or prefer another version
-            raise
-        readable = [checked(one, WORKLOAD, "a Workload") for one in listed if uid or WORKLOAD(one)]
-        return {owner: one for one in readable if (owner := _owner(one))}
 
     async def has_secret(self, name: str) -> bool:
         """Whether the Secret exists that the pods of a Job wait for."""
@@ -104,6 +90,11 @@ class Namespace:
         query = {"labelSelector": self._selector, "fieldSelector": _LIVING}
         return [one async for one in self.client.rows(f"{self._core}/pods", **query)]
 
+    async def names_with_pods(self) -> set[str]:
+        """The names of the Jobs that have pods which have not ended."""
+        pod = POD_OF if (await self.version()).is_supported else ONLY_POD
+        return {match[1] for row in await self.pod_rows() if (match := pod.fullmatch(row.name))}
+
     async def node_rows(self) -> list[Row]:
         """The nodes for its pods, as rows. Raises Misconfigured if Slipway's account may not list them."""
         selector = ",".join(f"{key}={value}" for key, value in self._cluster.node_selector.items())
@@ -112,21 +103,34 @@ class Namespace:
 
     async def stop(self, job: Object, now: str) -> None:
         """End the Job's processes. The Job stays, and so does its name, so that it is never created again."""
-        name, has_queue = job["metadata"]["name"], bool(self._cluster.queue)
-        body: dict[str, Any] = {} if has_queue else await self._halt()
+        name, is_queued = job["metadata"]["name"], is_in_queue(job)
+        body: dict[str, Any] = {} if is_queued else dict(await self._halt())
         if not was_cancelled(job):
             body["metadata"] = {"annotations": {CANCELLED: now}}
         if body:
             await self._change(name, body)
-        workloads = await self.workloads(job["metadata"]["uid"]) if has_queue else {}
-        # Otherwise Kueue would start it again: only its Job is suspended.
-        for one in workloads.values():
-            path = f"{await self._workloads()}/{one['metadata']['name']}"
-            await self.client.call("PATCH", path, {"spec": {"active": False}}, accept=("NotFound",))
-        if has_queue and not workloads:  # Kueue is gone, or has not seen it
-            await self._change(name, await self._halt())
+        if is_queued:
+            await self._take_from_queue(job)
         # A pod that is still created would not start without its Secret.
         await self._remove_secrets(name)
+
+    async def _take_from_queue(self, job: Object) -> None:
+        """Deactivate its Workload: Kueue would resume a Job that is only suspended.
+
+        While Kueue has not made one, does not show it or does not stop the Job, the Job gets no pods.
+        """
+        name, spec = job["metadata"]["name"], job.get("spec") or {}
+        try:
+            workloads = await self.workloads.of_job(job["metadata"]["uid"])
+            active = [one for one in workloads if is_active(one)]
+            for one in active:
+                await self.workloads.deactivate(one)
+        except EngineError:
+            await self._change(name, _NO_PODS)
+            raise
+        is_stopped = bool(active) or bool(spec.get("suspend"))  # Kueue has not had the time to suspend it
+        if not (workloads and is_stopped) and spec.get("parallelism") != 0:
+            await self._change(name, _NO_PODS)
 
     async def close_job(self, job: Object) -> None:
         """Remove the secrets of an ended Job, and drop it from lists."""
@@ -148,7 +152,7 @@ class Namespace:
     async def _halt(self) -> dict[str, Any]:
         """The change of a Job that takes its pods away."""
         is_supported = (await self.version()).is_supported
-        return {"spec": {"suspend": True} if is_supported else {"parallelism": 0}}
+        return {"spec": {"suspend": True}} if is_supported else _NO_PODS
 
     async def _change(self, name: str, body: Object) -> None:
         await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
@@ -157,20 +161,3 @@ class Namespace:
         paths = [f"{self._core}/secrets/{one}" for one in (name, pull_secret(name), code_secret(name))]
         calls = (self.client.call("DELETE", path, accept=("NotFound",)) for path in paths)
         await asyncio.gather(*calls)
-
-    async def _workloads(self) -> str:
-        """The path of Workloads, in the version that this Kueue prefers; "" where there is no Kueue."""
-        if not self._kueue:
-            answer = await self.client.call("GET", "/apis/kueue.x-k8s.io", accept=NO_GROUP)
-            if answer.reason:
-                return ""
-            group = checked(answer.body, GROUP, "Kueue")
-            preferred = (group.get("preferredVersion") or {}).get("groupVersion") or "kueue.x-k8s.io/v1beta1"
-            self._kueue = f"/apis/{preferred}/namespaces/{self._cluster.namespace}/workloads"
-        return self._kueue
-
-
-def _owner(document: Object) -> str:
-    """The name of the Job that owns the object; "" if none does."""
-    owners = document["metadata"].get("ownerReferences") or ()
-    return next((str(one.get("name")) for one in owners if one.get("kind") == "Job"), "")

@@ -13,11 +13,11 @@ from shared.core.engine import Submission
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.request import MANAGED
-from shared.engines.kubernetes.namespace import NO_GROUP
 from shared.engines.kubernetes.rights import rules
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.compare import dropped
 from shared.engines.kubernetes.wire.shapes import GROUP, NAMED, checked
+from shared.engines.kubernetes.workloads import NO_GROUP
 from shared.engines.provisioning import Stage, Step
 
 #: The name of the service account, its Role and the quota, in every namespace.

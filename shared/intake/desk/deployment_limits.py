@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -37,6 +38,8 @@ class Demand:
 
     nodes: int
     gpus: int
+    #: of each node
+    part: float
     #: None if no price is known
     rate: Rate | None
     #: the longest time for which it may run
@@ -49,24 +52,26 @@ class Demand:
         return Claim(nodes=self.nodes, gpus=self.gpus, gpu_hours=self.gpus * self.hours, cost=cost)
 
 
-def demand_of(policy: Policy, request: Request, document: JsonObject, cluster: Cluster) -> Demand:
+def demand_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Demand:
     """The demand of a completed document.
 
-    The GPUs are those of the request, or else all GPUs of the nodes.
+    Of a node that it shares, it counts with the part that the scheduler gives it.
     """
-    properties, resources, facts = document["properties"], request.envelope.resources, cluster.facts
-    each = resources.gpus if resources is not None else None
+    properties, facts = document["properties"], cluster.facts
+    gpus, part = facts.allotted.gpus, facts.allotted.part or 1.0
     nodes = int(properties["nodeCount"])
+    each = (facts.gpus or 0) * part if gpus is None else gpus
     limit = (properties.get("constraints") or {}).get("maxWallClockTime")
     return Demand(
         nodes,
-        nodes * (facts.gpus or 0 if each is None else each),
-        _rate(policy, cluster, nodes),
+        math.ceil(nodes * each),
+        part,
+        _rate(policy, cluster, nodes * part),
         wall_clock(limit, facts.longest) / timedelta(hours=1),
     )
 
 
-def _rate(policy: Policy, cluster: Cluster, nodes: int) -> Rate | None:
+def _rate(policy: Policy, cluster: Cluster, nodes: float) -> Rate | None:
     """The price of an hour on this many nodes; the highest one where the prices give a range."""
     facts, currency = cluster.facts, currency_of(policy.prices)
     region = policy.region or facts.region
@@ -83,7 +88,7 @@ def over_quota(
     if quota is None or document is None:
         return ()
     try:
-        claim = demand_of(policy, request, document, cluster).claim
+        claim = demand_of(policy, document, cluster).claim
     except (KeyError, TypeError, ValueError):
         return ()  # nodeCount is reported already
     over = exceeds(claim, quota)

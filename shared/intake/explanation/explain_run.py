@@ -52,7 +52,7 @@ def describe_run(
         "request": last,
         "limits": limits(nodes, length, policy.limits, view, facts),
         "wait": wait(nodes, view, ahead),
-        "cost": cost(nodes, length, size, priority, rows),
+        "cost": cost(nodes, length, size, priority, rows, part=job.part),
         "wallClockLimit": iso_duration(length),
     }
 

@@ -16,7 +16,7 @@ from shared.engines.launch.alone import PROOFS
 from tests.crash.invariants.ran_jobs import attempts_of
 from tests.doubles.claims import Claims, Earlier
 from tests.doubles.kubernetes.api import Api
-from tests.doubles.kubernetes.conditions import put
+from tests.doubles.kubernetes.conditions import holds, put
 from tests.doubles.kubernetes.defaults import index_of
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
@@ -24,17 +24,25 @@ from tests.doubles.kubernetes.object_store import Object, Store
 
 #: Rounds after which an operator removes a lost node.
 _REMOVED = 30
+#: The LocalQueue, where there is Kueue.
+QUEUE = "team"
 
 
 class Cluster:
     """The server, its controllers and the nodes. `clock` gives Unix time; it may be replaced."""
 
-    def __init__(self, *, loses: bool = False, lives: int = 0, fenced: bool = True) -> None:
+    def __init__(
+        self, *, loses: bool = False, lives: int = 0, fenced: bool = True, behind: int | None = None
+    ) -> None:
         self.clock: Callable[[], float] = lambda: 0.0
         self.store = Store(self.now)
-        self._jobs = JobController(self.store, is_old=False)
-        self.api = Api(self.store, self._jobs, Kueue(self.store), is_old=False)
+        self._jobs, self.kueue = JobController(self.store, is_old=False), Kueue(self.store)
+        self.api = Api(self.store, self._jobs, self.kueue, is_old=False)
         self.store.add("namespaces", "", {"metadata": {"name": "slipway"}})
+        #: rounds after which a controller of Kueue takes over; None where there is no Kueue
+        self._behind = behind
+        if behind is not None:
+            self._add_queue()
         #: whether first attempts lose their node; rounds that their processes live on; whether claims count
         self.loses, self._lives, self._fenced = loses, lives, fenced
         self.claims = Claims()
@@ -57,16 +65,51 @@ class Cluster:
         """Status and body of a request."""
         if path == "/version":
             return 200, {"gitVersion": "v1.36.2"}
+        if path == "/apis/kueue.x-k8s.io" and self.kueue.is_installed:
+            preferred = {"groupVersion": "kueue.x-k8s.io/v1beta2", "version": "v1beta2"}
+            return 200, {"kind": "APIGroup", "preferredVersion": preferred}
         return self.api.answer(method, path, query, body, as_table=as_table)
 
     def advance(self, preempts: Callable[[str], bool]) -> None:
         """One round: controllers, then every pod moves on by one state, then controllers."""
         self._jobs.reconcile()
+        self._queue()
         self.claims.forge(self.alive.values())
         for pod in self.store.all("pods"):
             self._move(pod, preempts)
         self._jobs.reconcile()
         self.api.reconcile()
+
+    def held(self) -> list[str]:
+        """The Jobs that have pods or quota of Kueue, and no end of their own."""
+        workloads = [one for one in self.store.all("workloads") if holds(one, "QuotaReserved")]
+        pods = [one for one in self.store.all("pods") if one["status"]["phase"] in ("Pending", "Running")]
+        names = [
+            *(one["metadata"]["ownerReferences"][0]["name"] for one in workloads if self._demand(one)),
+            *(one["metadata"]["labels"].get("job-name", "") for one in pods),
+        ]
+        return sorted({name for name in names if not self._is_over(name)})
+
+    def _add_queue(self) -> None:
+        self.kueue.is_installed, self.kueue.is_behind = True, True
+        flavors = [{"name": "gpu", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 4}]}]
+        groups = {"resourceGroups": [{"flavors": flavors}]}
+        self.store.add("clusterqueues", "", {"metadata": {"name": "cq"}, "spec": groups})
+        queue = {"metadata": {"name": QUEUE}, "spec": {"clusterQueue": "cq"}}
+        self.store.add("localqueues", "slipway", queue)
+
+    def _queue(self) -> None:
+        if self._behind is not None:
+            self._behind -= 1
+            self.kueue.is_behind = self._behind >= 0
+            self.kueue.reconcile()
+
+    def _demand(self, workload: Object) -> int:
+        return sum(int(one["count"]) for one in workload["spec"]["podSets"])
+
+    def _is_over(self, name: str) -> bool:
+        job = self.store.find("jobs", "slipway", name)
+        return job is None or holds(job, "Complete") or holds(job, "Failed")
 
     def _move(self, pod: Object, preempts: Callable[[str], bool]) -> None:
         name, uid = pod["metadata"]["labels"].get("job-name", ""), pod["metadata"]["uid"]

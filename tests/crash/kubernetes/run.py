@@ -15,7 +15,7 @@ from shared.engines.leftovers import FORGET
 from shared.engines.proofs import Proofs
 from tests.crash.chaos import Fault
 from tests.crash.engine_run import EngineRun
-from tests.crash.kubernetes.pods import Cluster
+from tests.crash.kubernetes.pods import QUEUE, Cluster
 from tests.crash.kubernetes.wire import KubernetesWire, Wire
 from tests.crash.stories import Story
 
@@ -38,7 +38,8 @@ class KubernetesRun(EngineRun[KubernetesWire]):
         """No job ran twice at once or finished twice; every job that was not cancelled finished."""
         for _ in range(_LATER):
             self.advance()  # anything that can still begin does so now
-        return super().check_cluster(jobs, started) + self._remains()
+        held = [f"{name} holds pods or quota after its end" for name in self.wire.model.held()]
+        return super().check_cluster(jobs, started) + self._remains() + held
 
     def _remains(self) -> list[str]:
         """Jobs that disappeared too early, and what archived ones have left behind."""
@@ -87,6 +88,8 @@ async def play(
             image="python:3.13",
             max_nodes=4,
             mounts={"acct/scripts": "/shared/scripts"},
+            gpus=1,
+            queue=QUEUE if cluster.kueue.is_installed else "",
         )
         client = KubernetesClient(Access(url), FixedToken("t"))
         proofs = Proofs(("the deployment's",))

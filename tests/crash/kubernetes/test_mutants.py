@@ -11,6 +11,7 @@ import pytest
 
 import shared.engines.kubernetes.attempts
 import shared.engines.kubernetes.looks
+import shared.engines.kubernetes.namespace
 import shared.engines.kubernetes.wire.objects
 import shared.lifecycle.dispatch
 from shared.core.engine import Observation
@@ -19,6 +20,7 @@ from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
 from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.job.request import job
+from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.translation.observations import observation
 from shared.engines.kubernetes.wire.objects import Creation, make
@@ -89,6 +91,21 @@ def cancelled_in_our_records_only(patch: Patch) -> None:
         return None
 
     patch.setattr(Namespace, "stop", mutant)
+
+
+def left_in_its_queue(patch: Patch) -> None:
+    async def mutant(self: Namespace, own: Any) -> None:
+        return None
+
+    patch.setattr(Namespace, "_take_from_queue", mutant)
+
+
+def given_up_by_its_queue_unseen(patch: Patch) -> None:
+    async def mutant(self: Looks, own: Any) -> bool:
+        return True
+
+    patch.setattr(Looks, "_is_held", mutant)
+    patch.setattr(shared.engines.kubernetes.namespace, "_NO_PODS", {})
 
 
 def forgotten_before_its_end(patch: Patch) -> None:
@@ -197,6 +214,8 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_name_that_is_being_deleted_is_free,
     cancelled_by_deletion,
     cancelled_in_our_records_only,
+    left_in_its_queue,
+    given_up_by_its_queue_unseen,
     forgotten_before_its_end,
     secrets_are_not_made_again,
     a_lost_node_is_an_end_at_once,
@@ -233,6 +252,9 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
             return f"{story.name}: {result}"
     if result := (await play(PREEMPTED, fenced=fenced)).violations:
         return f"{PREEMPTED.name}: {result}"
+    for behind in (0, 3, 40):
+        if result := (await play(CANCELLED, behind=behind, fenced=fenced)).violations:
+            return f"{CANCELLED.name}, Kueue is behind for {behind}: {result}"
     for lives in (0, 1, 40):
         if result := (await play(one, loses=True, lives=lives, fenced=fenced)).violations:
             return f"a node is lost, its processes live for {lives}: {result}"

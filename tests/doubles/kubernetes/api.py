@@ -19,6 +19,8 @@ from tests.doubles.kubernetes.requests import Subject, merged, selected, subject
 from tests.doubles.kubernetes.tables import table
 
 Query = Mapping[str, str]
+#: The webhooks that check each change of such an object, where Kueue is installed.
+_HOOKS = {"jobs": "vjob.kb.io", "workloads": "vworkload.kb.io"}
 
 
 class Api:
@@ -83,6 +85,8 @@ class Api:
         return {**head, "items": objects[:limit]}
 
     def patch(self, about: Subject, patch: Any) -> Any:
+        if about.plural in _HOOKS:
+            self._kueue.check(_HOOKS[about.plural])
         current = self.store.get(about.plural, about.namespace, about.name)
         changed = merged(current, patch)
         if about.plural == "jobs" and changed["spec"]["template"] != current["spec"]["template"]:

@@ -1,4 +1,7 @@
-"""Kueue: Workloads for Jobs of a LocalQueue, a quota of GPUs, preemption by priority."""
+"""Kueue: Workloads for Jobs of a LocalQueue, a quota of GPUs, preemption by priority.
+
+As in Kueue 0.18: `pkg/controller/jobframework/reconciler.go` says in which order a Job is handled.
+"""
 
 from __future__ import annotations
 
@@ -11,54 +14,76 @@ from tests.doubles.kubernetes.object_store import Object, Store
 
 QUEUE, PRIORITY = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 _UID = "kueue.x-k8s.io/job-uid"
+_LOWER = "Preempted to accommodate a higher priority Workload"
 
 
 class Kueue:
-    """The controller and its webhook; `is_down`: installed, but the webhook fails every Job."""
+    """The controllers and their webhooks."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.is_installed, self.is_down = False, False
+        self.is_installed = False
+        #: no webhook answers: each change of a Job or of a Workload fails; and no controller runs
+        self.is_down = False
+        #: the webhooks answer, and no controller runs, as while another one takes over
+        self.is_behind = False
         self._count = 0
 
     def admit(self, job: Object) -> None:
         """The webhook for a new Job. Raises Refusal."""
-        if not self.is_installed:
-            return
-        if self.is_down:
-            text = 'Internal error occurred: failed calling webhook "mjob.kb.io": failed to call webhook: '
+        self.check("mjob.kb.io")
+        if self.is_installed and self._is_managed(job):
+            job["spec"]["suspend"] = True
+
+    def check(self, webhook: str) -> None:
+        """The webhook for a change of an object. Raises Refusal while it does not answer."""
+        if self.is_installed and self.is_down:
+            text = f'Internal error occurred: failed calling webhook "{webhook}": failed to call webhook: '
             text = f"{text}connection refused"
             raise Refusal(500, "InternalError", text, causes=[{"message": text}])
-        if QUEUE in (job["metadata"].get("labels") or {}):
-            job["spec"]["suspend"] = True
 
     def reconcile(self) -> None:
         """Handle all Jobs and Workloads once."""
-        if not self.is_installed or self.is_down:
+        if not self.is_installed or self.is_down or self.is_behind:
             return
-        for job in self._store.all("jobs"):
-            if QUEUE in (job["metadata"].get("labels") or {}) and self._workload(job) is None:
-                self._make(job)
-        for workload in sorted(self._store.all("workloads"), key=self._rank):
-            owner = self._job(workload)
-            if owner is None:
+        for workload in self._store.all("workloads"):
+            if self._job(workload) is None:
                 self._store.remove("workloads", workload)
-            else:
-                self._look_at(workload, owner)
+        for job in self._store.all("jobs"):
+            if self._is_managed(job):
+                self._look_at(job)
+        for workload in sorted(self._store.all("workloads"), key=self._rank):
+            if workload["spec"]["active"] and not holds(workload, "QuotaReserved"):
+                self._try(workload)
 
-    def _look_at(self, workload: Object, job: Object) -> None:
-        before = repr(workload["status"])
+    def _look_at(self, job: Object) -> None:
+        """The Job's controller: one Workload of its size, and a Job that goes as its Workload says."""
+        workload = self._only_workload(job)
         if holds(job, "Complete") or holds(job, "Failed"):
-            put(workload, "Finished", "Succeeded", "Job finished")
-        elif not workload["spec"]["active"]:
-            self._evict(workload, job, "Deactivated", "The workload is deactivated")
-        elif not holds(workload, "Admitted"):
-            self._try(workload, job)
-        elif job["spec"]["suspend"]:
-            job["spec"]["suspend"] = False
-            self._store.touch(job)
-        if repr(workload["status"]) != before:
+            if workload is not None and put(workload, "Finished", "Succeeded", "Job finished"):
+                self._store.touch(workload)
+        elif workload is None:
+            if not job["status"].get("active"):
+                self._make(job)
+        elif holds(workload, "Evicted") or not workload["spec"]["active"]:
+            self._evict(workload, job)
+        else:
+            self._suspend(job, not holds(workload, "Admitted"))
+
+    def _only_workload(self, job: Object) -> Object | None:
+        """The Workload of the Job's size. One of another size is changed, or makes the Job stop and goes."""
+        workload = next((one for plural, one in self._store.owned(job) if plural == "workloads"), None)
+        if workload is None or workload["spec"]["podSets"][0]["count"] == self._size(job):
+            if workload is None and not job["spec"]["suspend"]:
+                self._suspend(job, True)
+            return workload
+        if job["spec"]["suspend"] and not holds(workload, "QuotaReserved"):
+            workload["spec"]["podSets"] = self._pod_sets(job)
             self._store.touch(workload)
+            return workload
+        self._suspend(job, True)
+        self._store.remove("workloads", workload)
+        return None
 
     def _make(self, job: Object) -> None:
         labels, metadata = job["metadata"]["labels"], job["metadata"]
@@ -75,56 +100,69 @@ class Kueue:
                 "labels": {_UID: metadata["uid"]},
                 "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
             },
-            "spec": {"active": True, "queueName": labels[QUEUE], "priority": value},
+            "spec": {
+                "active": True,
+                "queueName": labels[QUEUE],
+                "priority": value,
+                "podSets": self._pod_sets(job),
+            },
             "status": {},
         }
         self._store.add("workloads", metadata["namespace"], document)
 
-    def _try(self, workload: Object, job: Object) -> None:
-        """Admit a Workload, preempt others for it, or record why it waits."""
+    def _try(self, workload: Object) -> None:
+        """The scheduler: admit a Workload, preempt others for it, or record why it waits."""
         namespace, queue = workload["metadata"]["namespace"], workload["spec"]["queueName"]
         if not self._store.find("localqueues", namespace, queue):
             self._wait(workload, "Misconfigured", f"LocalQueue {queue} doesn't exist")
             return
-        demand, most = self._gpus(job), self._quota()
+        demand, most = self._gpus(workload), self._quota()
         if demand > most:
             text = f"couldn't assign flavors to pod set main: {demand} > maximum capacity ({most})"
             self._wait(workload, "ExceedsMaxQuota", text)
             return
-        used = sum(self._gpus(one) for one, _ in self._admitted())
+        holders = self._holders()
+        used = sum(self._gpus(one) for one in holders)
         if used + demand > most:
-            lower = [
-                (j, w) for j, w in self._admitted() if w["spec"]["priority"] < workload["spec"]["priority"]
-            ]
-            if not lower:
-                text = f"insufficient unused quota for nvidia.com/gpu, {used + demand - most} more needed"
-                self._wait(workload, "WaitingForQuota", text)
-                return
-            for low_job, low in lower:
-                self._evict(low, low_job, "Preempted", "Preempted to accommodate a higher priority Workload")
-                self._store.touch(low)
-        put(workload, "QuotaReserved", "QuotaReserved", "Quota reserved in ClusterQueue cq")
+            text = f"insufficient unused quota for nvidia.com/gpu, {used + demand - most} more needed"
+            self._wait(workload, "WaitingForQuota", text)
+            for low in holders:
+                if low["spec"]["priority"] < workload["spec"]["priority"]:
+                    self._mark(low, "Evicted", "Preempted", _LOWER)
+            return
+        self._mark(workload, "QuotaReserved", "QuotaReserved", "Quota reserved in ClusterQueue cq")
         if holds(workload, "Evicted"):
-            put(workload, "Evicted", "QuotaReserved", "Previously: Preempted", is_true=False)
-        put(workload, "Admitted", "Admitted", "The workload is admitted")
-        job["spec"]["suspend"] = False
-        self._store.touch(job)
+            self._mark(workload, "Evicted", "QuotaReserved", "Previously: Preempted", is_true=False)
+        self._mark(workload, "Admitted", "Admitted", "The workload is admitted")
+
+    def _evict(self, workload: Object, job: Object) -> None:
+        """Stop the Job; its quota is free when none of its pods is active any more."""
+        if not holds(workload, "Evicted"):
+            self._mark(workload, "Evicted", "Deactivated", "The workload is deactivated")
+        self._suspend(job, True)
+        if holds(workload, "QuotaReserved") and not job["status"].get("active"):
+            self._wait(workload, "Pending", "The workload was evicted")
 
     def _wait(self, workload: Object, reason: str, message: str) -> None:
-        put(workload, "QuotaReserved", reason, message, is_true=False)
-        put(workload, "Admitted", "NoReservation", "The workload has no reservation", is_true=False)
+        self._mark(workload, "QuotaReserved", reason, message, is_true=False)
+        self._mark(workload, "Admitted", "NoReservation", "The workload has no reservation", is_true=False)
 
-    def _evict(self, workload: Object, job: Object, reason: str, message: str) -> None:
-        put(workload, "Evicted", reason, message)
-        self._wait(workload, "Pending", message)
-        if not job["spec"]["suspend"]:
-            job["spec"]["suspend"] = True
+    def _mark(self, workload: Object, kind: str, reason: str, message: str, *, is_true: bool = True) -> None:
+        if put(workload, kind, reason, message, is_true=is_true):
+            self._store.touch(workload)
+
+    def _suspend(self, job: Object, suspend: bool) -> None:
+        if job["spec"]["suspend"] is not suspend:
+            job["spec"]["suspend"] = suspend
             self._store.touch(job)
 
-    def _admitted(self) -> list[tuple[Object, Object]]:
-        workloads = [one for one in self._store.all("workloads") if holds(one, "Admitted")]
-        pairs = [(self._job(one), one) for one in workloads if not holds(one, "Finished")]
-        return [(job, one) for job, one in pairs if job is not None]
+    def _holders(self) -> list[Object]:
+        """The Workloads that have quota."""
+        return [
+            one
+            for one in self._store.all("workloads")
+            if holds(one, "QuotaReserved") and not holds(one, "Finished")
+        ]
 
     def _quota(self) -> int:
         """The GPUs of all ClusterQueues."""
@@ -135,11 +173,17 @@ class Kueue:
                     total += sum(int(r["nominalQuota"]) for r in flavor["resources"] if "/" in r["name"])
         return total
 
-    def _gpus(self, job: Object) -> int:
-        return int(job["spec"]["parallelism"]) * gpus(job["spec"]["template"]["spec"])
+    def _gpus(self, workload: Object) -> int:
+        return sum(int(one["count"]) * gpus(one["template"]["spec"]) for one in workload["spec"]["podSets"])
 
-    def _workload(self, job: Object) -> Object | None:
-        return next((one for plural, one in self._store.owned(job) if plural == "workloads"), None)
+    def _pod_sets(self, job: Object) -> list[Object]:
+        return [{"name": "main", "count": self._size(job), "template": job["spec"]["template"]}]
+
+    def _size(self, job: Object) -> int:
+        return min(int(job["spec"]["parallelism"]), int(job["spec"]["completions"]))
+
+    def _is_managed(self, job: Object) -> bool:
+        return QUEUE in (job["metadata"].get("labels") or {})
 
     def _job(self, workload: Object) -> Object | None:
         owner = workload["metadata"]["ownerReferences"][0]

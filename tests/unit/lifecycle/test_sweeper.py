@@ -6,7 +6,7 @@ import asyncio
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -56,6 +56,26 @@ async def test_a_job_is_lost_once_it_was_missed_often_enough_and_for_long_enough
         results.append((await world.job(job.id)).state)
 
     assert results == [JobState.QUEUED] * (lost_at - 1) + [JobState.LOST]
+
+
+async def test_a_job_that_is_looked_for_says_so_until_it_is_known_again(world: World) -> None:
+    world.policy(lost_after_misses=3, lost_after=600)
+    job = (await world.message(JOB)).job
+    jobs, world.engine.jobs = world.engine.jobs, {}
+    await world.make_pass(60)
+    first = world.now
+    await world.make_pass(400)
+    looked_for = (await world.job(job.id)).waiting
+    world.engine.jobs = jobs
+    await world.make_pass(60)
+    after = await world.job(job.id)
+
+    assert looked_for is not None
+    assert looked_for.word == "Missing"
+    until = first + timedelta(seconds=600)
+    text = f"dev has not known it since {first:%H:%M} UTC; how it ended is looked for until {until:%H:%M} UTC"
+    assert looked_for.text == f"{text}, and then it is lost"
+    assert (after.state, after.waiting, after.misses) == (JobState.QUEUED, None, 0)
 
 
 async def test_a_lost_job_says_what_was_not_known_and_since_when(world: World) -> None:
@@ -542,11 +562,12 @@ async def test_a_change_without_another_line_writes_no_answer(world: World) -> N
     world.use(drops=drops)
     await drop_folder(world)
     world.engine.jobs.clear()
+    await world.make_pass(60)
     drops.names.clear()
 
-    await world.make_pass(60)
+    await world.make_pass(200)
 
-    assert [job.misses for job in world.ledger.jobs] == [1]
+    assert [job.misses for job in world.ledger.jobs] == [2]
     assert drops.names == []
 
 

@@ -107,6 +107,26 @@ async def test_a_job_that_runs_on_although_it_ended(world: World) -> None:
     assert _kinds(await audit(world.ports)) == [("cluster", job.id)]
 
 
+async def test_each_job_that_is_at_work_although_it_ended_or_goes_on_in_another_attempt(
+    world: World,
+) -> None:
+    ended = await _queued(world)
+    world.engine.set_state(world.engine.started[0], JobState.FAILED)
+    await world.make_pass()
+    goes_on = (await world.message({"spec": job_json()}, "m2")).job
+    for job in (ended, goes_on):
+        name = f"{job.id}-0"
+        world.engine.jobs[name], world.engine.tokens[name] = Observation(JobState.QUEUED), f"{job.id}.0"
+    assert _kinds(await audit(world.ports)) == []  # their cluster may be ending them
+    world.pass_time(400)
+    report = await audit(world.ports)
+
+    assert sorted(_kinds(report)) == sorted([("cluster", ended.id), ("cluster", goes_on.id)])
+    messages = {one.what: one.message for one in report.differences}
+    assert messages[ended.id] == f"failed; still at work on dev as {ended.id}-0"
+    assert messages[goes_on.id] == f"queued in another attempt; still at work on dev as {goes_on.id}-0"
+
+
 async def test_a_job_on_the_cluster_of_which_there_is_no_record(world: World) -> None:
     job = await _queued(world)
     world.engine.jobs["stray-1"], world.engine.tokens["stray-1"] = Observation(JobState.RUNNING), "j_gone.1"

@@ -25,6 +25,8 @@ from shared.engines.launch import plan as launch
 
 #: The labels of every object that Slipway creates.
 MANAGED, CLUSTER = {"app.kubernetes.io/managed-by": "slipway"}, "slipway/cluster"
+#: Kueue's label for the LocalQueue of a Job.
+_QUEUE = "kueue.x-k8s.io/queue-name"
 #: Stands for values that are known or chosen at each submission.
 LATER = "<known at submission>"
 #: The registry of images that name none.
@@ -66,6 +68,11 @@ def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submissio
     metadata = _metadata(order, order.target.name, {**labels, **_queue(cluster, properties)})
     body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
     return Submission("POST", f"/apis/batch/v1/namespaces/{cluster.namespace}/jobs", body)
+
+
+def is_in_queue(job: Mapping[str, Any]) -> bool:
+    """Whether Kueue decides when a Job runs, as its webhook may have chosen, too."""
+    return _QUEUE in ((job.get("metadata") or {}).get("labels") or {})
 
 
 def programs(cluster: KubernetesCluster) -> Submission:
@@ -154,7 +161,7 @@ def _queue(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> dict[st
         return {}
     priority = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
     return {
-        "kueue.x-k8s.io/queue-name": cluster.queue,
+        _QUEUE: cluster.queue,
         **({"kueue.x-k8s.io/priority-class": priority} if priority else {}),
     }
 

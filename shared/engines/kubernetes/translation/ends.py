@@ -26,8 +26,13 @@ _LONGEST = 500
 Objects = Sequence[Mapping[str, Any]]
 
 
-def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None) -> Observation | None:
-    """The end of a Job; None if it has not ended. The record of its run explains a failure."""
+def ended(
+    job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None, *, is_seen: bool = False
+) -> Observation | None:
+    """The end of a Job; None if it has not ended. The record of its run explains a failure.
+
+    `is_seen`: whether a record of it would have been found.
+    """
     complete, failed = condition(job, "Complete"), condition(job, "Failed")
     if complete is None and failed is None:
         return None
@@ -39,11 +44,17 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
     codeless = None if failed is None else without_code(pods, failed)
     end = Observation(_S.SUCCEEDED, exit_code=0)
     if failed is not None:
-        end = _failed(failed, pods, record, codeless)
+        never_began = is_seen and record is None and ranks_of(job) > 1 and _is_late(failed, pods)
+        end = _never_began(job) if never_began else _failed(failed, pods, record, codeless)
     if failed is not None and end is not codeless:
         end = end._replace(unstarted=_nothing_ran(pods))
     end = end._replace(started=min(began, default=None), ended=moment)
     return explained(end, record)
+
+
+def ranks_of(job: Mapping[str, Any]) -> int:
+    """How many pods its command needs."""
+    return int((job.get("spec") or {}).get("completions") or 1)
 
 
 def exit_code(pods: Objects) -> int | None:
@@ -64,7 +75,7 @@ def _failed(
     codeless: Observation | None = None,
 ) -> Observation:
     word, message = str(why.get("reason") or ""), str(why.get("message") or "")
-    if word == _DEADLINE or any((pod.get("status") or {}).get("reason") == _DEADLINE for pod in pods):
+    if _is_late(why, pods):
         return Observation(_S.FAILED, _R.TIMEOUT, "the wall-clock limit was reached")
     match = _EXIT.search(message)
     is_disrupted = match is None and any(condition(pod, "DisruptionTarget") for pod in pods)
@@ -79,6 +90,17 @@ def _failed(
         return _with_code(code, pods)
     text = f"{word}: {message}"[:_LONGEST] if word else "Kubernetes does not report how it ended"
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, text)
+
+
+def _never_began(job: Mapping[str, Any]) -> Observation:
+    """The end of pods that waited for others until their limit."""
+    text = f"it never began: some of its {ranks_of(job)} pods were missing until the wall-clock limit"
+    return Observation(_S.FAILED, _R.INFRASTRUCTURE, text)
+
+
+def _is_late(why: Mapping[str, Any], pods: Objects) -> bool:
+    """Whether the limit ended it: that of the Job, or of a pod."""
+    return _DEADLINE in (why.get("reason"), *((pod.get("status") or {}).get("reason") for pod in pods))
 
 
 def _with_code(code: int, pods: Objects) -> Observation:

@@ -11,7 +11,7 @@ from shared.core.engine import Observation, Why
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
 from shared.engines.kubernetes.translation.conditions import condition
-from shared.engines.kubernetes.translation.ends import ended
+from shared.engines.kubernetes.translation.ends import ended, ranks_of
 from shared.engines.recorded import recorded
 
 _S, _R = JobState, Reason
@@ -31,20 +31,24 @@ class Evidence:
     job: Mapping[str, Any]
     pods: Sequence[Mapping[str, Any]] = ()
     record: Mapping[str, Any] | None = None
+    #: whether a record of it would have been found
+    is_seen: bool = False
     #: why it waits, from other objects than its pods
     why: Why | None = None
+    #: whether nothing starts it again, if it was cancelled
+    is_held: bool = True
 
 
 def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> Observation:
     """The observation from all evidence."""
     record, since = evidence.record, _ending_since(evidence)
     is_final = record is not None and bool(record.get("final"))
-    end = ended(evidence.job, evidence.pods, record)
+    end = ended(evidence.job, evidence.pods, record, is_seen=evidence.is_seen)
     if end is not None:
         return _cancelled(evidence.job) if _was_ended_by_us(evidence, end) else end
-    if since is not None and now - since > lost_after:
+    if evidence.is_held and since is not None and now - since > lost_after:
         return _hanging(evidence, since)
-    if was_cancelled(evidence.job) and not _has_pods(evidence):
+    if evidence.is_held and was_cancelled(evidence.job) and not _has_pods(evidence):
         # Such a Job never completes by itself: it is suspended, or wants no pods.
         own_end = recorded(record) if record is not None and is_final else None
         if own_end is not None and not _was_ended_by_us(evidence, own_end):
@@ -53,7 +57,7 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
         return _cancelled(evidence.job)
     if is_final:  # the program on the nodes has written its end, and the pods are terminating
         return Observation(_S.RUNNING, started=_started(evidence))
-    if _runs(evidence):
+    if _runs(evidence) and not waits_for_ranks(evidence.job, evidence.pods, record):
         return Observation(_S.RUNNING, started=_started(evidence))
     return Observation(_S.QUEUED, why=evidence.why)
 
@@ -106,6 +110,21 @@ def _runs(evidence: Evidence) -> bool:
     phases = [(pod.get("status") or {}).get("phase") for pod in evidence.pods]
     status = evidence.job.get("status") or {}
     return any(phase in ("Running", "Succeeded", "Failed") for phase in phases) or bool(status.get("ready"))
+
+
+def waits_for_ranks(
+    job: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], record: Mapping[str, Any] | None
+) -> bool:
+    """Whether some of its pods run and the others do not yet: the command begins when all of them do.
+
+    A record shows that it has begun, and so does the end of one of them.
+    """
+    phases = [(pod.get("status") or {}).get("phase") for pod in pods]
+    is_ending = any((pod.get("metadata") or {}).get("deletionTimestamp") for pod in pods)
+    is_decided = condition(job, "FailureTarget") or condition(job, "SuccessCriteriaMet")
+    if record is not None or is_ending or is_decided or not {*phases} <= {"Pending", "Running"}:
+        return False
+    return 0 < phases.count("Running") < ranks_of(job)
 
 
 def _started(evidence: Evidence) -> datetime | None:

@@ -15,7 +15,7 @@ from shared.engines.kubernetes.translation.wait_reasons import (
 )
 
 #: Words of a Job, and of a pod, that mean no change.
-_JOB_GOES_ON, _JOB_WAITS, _POD_RUNS = "Running", "Suspended", "Running"
+_JOB_GOES_ON, _JOB_WAITS, POD_RUNS = "Running", "Suspended", "Running"
 #: Words of pods that have not started.
 _NOT_BEGUN = frozenset(
     {
@@ -59,9 +59,17 @@ def steady(
     return Observation(JobState.QUEUED, why=why) if why is not None else None
 
 
+def is_partly_there(job: Words, running: int) -> bool:
+    """Whether some pods of a Job that goes on run, and others do not."""
+    if job.get("Status", _JOB_GOES_ON) != _JOB_GOES_ON:
+        return False
+    ranks = job.get("Completions", "").rpartition("/")[2]
+    return ranks.isdecimal() and 0 < running < int(ranks)
+
+
 def _of_pod(pod: Words) -> Observation | None:
     word = pod.get("Status", "")
-    if word == _POD_RUNS:
+    if word == POD_RUNS:
         return Observation(JobState.RUNNING)
     if begun_word(word) in _NOT_BEGUN:
         node = pod.get("Node", "")

@@ -54,6 +54,14 @@ def pods_wait(pods: Objects) -> Why | None:
     return None
 
 
+def ranks_wait(why: Why | None, count: int, ranks: int) -> Why:
+    """Why ranks that run wait for the others. `why`: what is known of those."""
+    text = f"{count} of {ranks} pods are there"
+    if why is None:
+        return Why("Ranks", f"{text}, and the others are being made", passes=True)
+    return Why(why.word, f"{text}: {why.text}"[:_LONGEST], passes=why.passes, never=why.never)
+
+
 def begun_word(word: str) -> str:
     """A pod's word in a list, also while its first container runs, as "Init:0/1", or waits."""
     if _FIRST.fullmatch(word):

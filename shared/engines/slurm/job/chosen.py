@@ -48,6 +48,10 @@ class Listed:
     by_type: Mapping[str, int] = field(default_factory=dict)
 
 
+#: A cluster and one of its partitions → what was listed last.
+Listings = Mapping[tuple[str, str], Listed]
+
+
 def listed(
     partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
 ) -> Listed:

@@ -85,6 +85,7 @@ class Node:
         """The exit code of the preparation of a job; `chosen`: the variables of its document."""
         target = Target(engine="batchai", cluster="c", experiment="e", name="n", token="t")
         properties: dict[str, Any] = {"secrets": None, "environmentVariables": chosen}
+        properties["stdOutErrPathPrefix"] = "$AZ_BATCHAI_JOB_TEMP/logs"
         if own:
             properties["jobPreparation"] = {"commandLine": own}
         document = with_code(Order(target, {"properties": properties}, code=source))["properties"]

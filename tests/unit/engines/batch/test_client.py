@@ -54,7 +54,7 @@ async def test_the_text_that_is_signed_is_the_service_s() -> None:
     headers = await SharedKey("acct", SECRET, lambda: noon).headers(
         "POST",
         "/jobs/gpu-normal/tasks",
-        {"timeout": "30", "api-version": API},
+        {"timeout": "30", "api-version": "2024-07-01.20.0"},
         {"Content-Type": "application/json", "Content-Length": "17", "Accept": "x"},
     )
 

@@ -25,7 +25,6 @@ POOL = {"id": "p", "vmSize": "x", "virtualMachineConfiguration": {}}
         ({**TASK, "id": "t" * 65}, "InvalidPropertyValue", "id"),
         ({**TASK, "requiredSlots": 0}, "InvalidPropertyValue", "requiredSlots"),
         ({**TASK, "containerSettings": {}}, "InvalidPropertyValue", "containerSettings"),
-        ({**TASK, "outputFiles": []}, "InvalidPropertyValue", "outputFiles"),
         ({**TASK, "exitConditions": {"exitCodes": "4"}}, "InvalidPropertyValue", "exitConditions.exitCodes"),
         ({**TASK, "dependsOn": {"taskIds": 4}}, "InvalidPropertyValue", "dependsOn.taskIds"),
         ({**TASK, "requiredSlots": "1"}, "InvalidPropertyValue", "requiredSlots"),
@@ -93,7 +92,6 @@ def test_a_formula_that_is_nested_too_deeply_is_an_error_of_the_formula() -> Non
 @pytest.mark.parametrize(
     ("member", "reason"),
     [
-        ({"outputFiles": []}, "does not emulate uploads: let the command line upload"),
         ({"containerSettings": {"imageName": "x"}}, "does not emulate containers: leave it out"),
         ({"applicationPackageReferences": [{"applicationId": "x"}]}, "bring files by resourceFiles"),
     ],

@@ -103,6 +103,29 @@ def test_a_failure_has_a_reason(failed: Any, pods: Any, reason: Reason, code: in
     assert words in end.message
 
 
+@pytest.mark.parametrize(
+    ("ranks", "record", "is_seen", "reason"),
+    [
+        (3, None, True, Reason.INFRASTRUCTURE),
+        (3, None, False, Reason.TIMEOUT),
+        (3, {"final": False, "state": "running"}, True, Reason.TIMEOUT),
+        (1, None, True, Reason.TIMEOUT),
+    ],
+)
+def test_ranks_whose_command_never_began_had_no_time_limit_of_their_own(
+    ranks: int, record: Any, is_seen: bool, reason: Reason
+) -> None:
+    document = job(policy(137)) | {"spec": {"completions": ranks}}
+    late = pod("Failed", terminated=stopped(137))
+    late["status"]["reason"] = "DeadlineExceeded"
+
+    end = ended(document, [late], record, is_seen=is_seen)
+
+    assert end is not None
+    assert end.reason is reason
+    assert ("never began" in end.message) is (reason is Reason.INFRASTRUCTURE)
+
+
 def test_the_rank_that_failed_first_decides_and_not_those_that_were_ended_for_it() -> None:
     pods = [
         pod("Failed", terminated=stopped(143, at="2026-11-22T02:48:59Z")),

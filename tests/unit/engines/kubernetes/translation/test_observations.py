@@ -40,6 +40,27 @@ def test_a_job_and_its_pods_are_in_one_state(document: Any, pods: Any, state: Jo
     assert state_of(document, *pods) is state
 
 
+@pytest.mark.parametrize(
+    ("marks", "pods", "record", "state"),
+    [
+        ((), [pod("Running"), pod("Pending"), pod("Running")], None, JobState.QUEUED),
+        ((), [pod("Running"), pod("Running")], None, JobState.QUEUED),
+        ((), [pod("Running"), pod("Running"), pod("Running")], None, JobState.RUNNING),
+        # It has begun, and one of its pods is gone, has ended or is ending.
+        ((), [pod("Running"), pod("Running")], {"final": False, "state": "running"}, JobState.RUNNING),
+        ((), [pod("Running"), pod("Failed")], None, JobState.RUNNING),
+        ((), [pod("Running"), pod("Succeeded")], None, JobState.RUNNING),
+        ((), [pod("Running"), pod("Running", deleted=ENDED)], None, JobState.RUNNING),
+        ((mark("SuccessCriteriaMet"),), [pod("Running"), pod("Running")], None, JobState.RUNNING),
+        ((mark("FailureTarget"),), [pod("Running"), pod("Running")], None, JobState.RUNNING),
+    ],
+)
+def test_ranks_that_wait_for_others_are_queued(marks: Any, pods: Any, record: Any, state: JobState) -> None:
+    document = job(*marks, active=3) | {"spec": {"completions": 3}}
+
+    assert state_of(document, *pods, record=record) is state
+
+
 def test_one_that_waits_says_why_and_one_that_runs_since_when() -> None:
     why = Why("Unschedulable", "no node")
     waiting = observation(Evidence(job(active=1), [pod("Pending")], why=why), NOW)
