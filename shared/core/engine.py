@@ -51,6 +51,7 @@ class Order:
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     #: the code that each node fetches, checks and unpacks before anything runs; None if it brings none
     code: CodeSource | None = None
+    resumes: str = ""  #: the job from whose saved files it goes on; "" for none
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,7 @@ class Why:
 
     word: str
     text: str
-    #: whether it passes when other jobs end, or in a moment: recorded only if it lasts
-    passes: bool = False
+    passes: bool = False  #: when other jobs end, or in a moment: recorded only if it lasts
     #: whether it lasts until the job or the cluster changes
     never: bool = False
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import Order
-from shared.core.job import Target
 from shared.engines.entry import Values
 from shared.engines.node.proof import Proof
 from shared.engines.runs import UNPROVEN, Record
@@ -26,9 +25,9 @@ LARGEST = 1 << 20
 _PLACES = ("directories", "kept", "saved", "answers")
 
 
-def saved_by(target: Target) -> str:
+def saved_by(job_id: str) -> str:
     """What stands for a token where the keys prove what a job saved, in any attempt. No token has a space."""
-    return f"saved {target.job_id}"
+    return f"saved {job_id}"
 
 
 class Proofs:
@@ -47,7 +46,8 @@ class Proofs:
         if not self._secrets:
             return order
         earlier = (one.target.token for one in order.earlier)
-        tokens = (order.target.token, saved_by(order.target), *earlier)
+        jobs = filter(None, (order.target.job_id, order.resumes))
+        tokens = (order.target.token, *map(saved_by, jobs), *earlier)
         return replace(order, keys={token: self.keys(token) for token in tokens})
 
     def proof_of(self, token: str) -> Proof:

@@ -218,7 +218,7 @@ async def _order(ports: Ports, job: Job, document: JsonObject) -> Order:
     if job.code is not None:
         address = await ports.snapshots.read_address(job.code.blob, ports.clock() + _CODE_READABLE)
         code = source_of(job.code, address)
-    return Order(job.fixed_target, document, earlier(job), job.resources, code=code)
+    return Order(job.fixed_target, document, earlier(job), job.resources, code=code, resumes=job.resumes)
 
 
 async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:

@@ -84,6 +84,8 @@ class Site:
     grace: int = GRACE
     #: directory of the job that outlives its attempts, on the same file system or on each node; "" for none
     saved: str = ""
+    #: that of the job from which this one goes on; "" for none
+    resumed: str = ""
     #: where its generations are if it is on each node: the input of `node/saved`; "" otherwise
     generations: str = ""
     #: mount path of the job → directory of the nodes

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
-from shared.engines.node.ends import NOT_READY, End
+from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End
 from shared.engines.node.mounting import why_not_ready
 from shared.engines.node.processes import Failed, run_all
 
 #: Seconds for it, and after a request to end.
 UPLOAD, LATE_UPLOAD = 3600.0, 300.0
+#: The exit code of the step that fills the saved directory where there is nothing of the job to go on from.
+NOTHING_THERE = 3
 #: Variables: the attempt and the run by which generations of the saved directory follow one another, once it
 #: is filled; and the second of the last one.
 NUMBERS, LAST = "SLIPWAY_SAVED_RUN", "SLIPWAY_SAVED_AT"
@@ -58,9 +60,11 @@ def restore(
     numbers = {NUMBERS: f"{plan['saved']['attempt']}-{run}"}
     try:
         run_all(plan["saved"]["fill"], [], {**env, **numbers}, Path(logs), check)
-    except Failed:
+    except Failed as failed:
         check()
         message = why_not_ready("What the job saved was not restored", Path(logs, env["SLIPWAY_LOG"]), plan)
+        if failed.code == NOTHING_THERE:
+            raise End(NOT_PREPARED, "preparation", message.partition(": ")[2]) from None
         raise End(NOT_READY, "infrastructure", message) from None
     env.update(numbers)
 

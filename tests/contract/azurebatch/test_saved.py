@@ -106,6 +106,12 @@ def lab(storage: Azurite, tmp_path: Path) -> Iterator[Lab]:
         yield Lab(wire, client, tmp_path)
 
 
+def successor(lab: Lab) -> Lab:
+    """A job that goes on from what this one saved."""
+    other = {"prefix": lab.prefix, "proof": [lab.key]}
+    return Lab(lab.wire, lab.client, lab.disks, "c/saved/j_2", OTHER_KEY, other)
+
+
 def tree(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
@@ -132,7 +138,7 @@ def test_the_first_run_begins_with_an_empty_directory(lab: Lab) -> None:
     assert lab.run("fill") == (0, "", "")
     assert list(lab.disk().iterdir()) == []
     assert lab.run("finish-saved") == (0, "", "")
-    assert list(lab.client.list_blob_names()) == [], "nothing is written for a job that saves nothing"
+    assert list(lab.client.list_blob_names()) == [f"{lab.prefix}/ran"], "nothing else, as nothing is saved"
 
 
 def test_only_what_changed_is_uploaded(lab: Lab) -> None:
@@ -333,9 +339,7 @@ def test_what_one_node_changes_after_a_restore_counts_more_than_what_others_have
 def test_a_job_begins_with_what_another_saved_and_keeps_it_when_that_is_deleted(lab: Lab) -> None:
     (lab.begin() / "w").write_bytes(b"w")
     lab.write_back(10)
-    other = Lab(
-        lab.wire, lab.client, lab.disks, "c/saved/j_2", OTHER_KEY, {"prefix": lab.prefix, "proof": [KEY]}
-    )
+    other = successor(lab)
 
     for node in range(2):
         assert tree(other.begin(node=node, nodes=2)) == {"w": b"w"}
@@ -348,13 +352,34 @@ def test_a_job_begins_with_what_another_saved_and_keeps_it_when_that_is_deleted(
     assert tree(other.begin("1-2")) == {"w": b"w"}
 
 
+def test_a_job_begins_with_what_another_saved_although_that_is_deleted_before_it_saves(lab: Lab) -> None:
+    (lab.begin() / "w").write_bytes(b"w")
+    lab.write_back(10)
+    other = successor(lab)
+    other.begin()
+    for name in lab.client.list_blob_names(name_starts_with=lab.prefix):
+        lab.client.delete_blob(name)
+
+    assert tree(other.begin("1-2")) == {"w": b"w"}
+
+
+def test_a_job_begins_with_nothing_if_the_other_one_saved_nothing_and_not_if_that_never_ran(lab: Lab) -> None:
+    other = successor(lab)
+
+    assert other.run("fill") == (
+        3,
+        "",
+        f"There is nothing in {lab.prefix}: that job did not run here, or it is archived\n",
+    )
+    lab.begin()
+    assert tree(other.begin()) == {}
+
+
 def test_a_job_that_begins_with_what_another_saved_changes_nothing_of_it(lab: Lab) -> None:
     (lab.begin() / "w").write_bytes(b"w")
     lab.write_back(10)
     before = {name: lab.client.download_blob(name).readall() for name in lab.client.list_blob_names()}
-    other = Lab(
-        lab.wire, lab.client, lab.disks, "c/saved/j_2", OTHER_KEY, {"prefix": lab.prefix, "proof": [KEY]}
-    )
+    other = successor(lab)
     (other.begin() / "w").write_bytes(b"other")
     other.write_back(10)
 

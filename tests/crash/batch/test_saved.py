@@ -125,11 +125,11 @@ def end(world: World) -> None:
     assert world.ended == 7
     blobs_left = [name.removeprefix("c/saved/j/") for name in world.container.blobs]
     kinds = [name.partition("/")[0] for name in blobs_left]
-    assert sorted(kinds) == ["generations"] * world.nodes + ["parts"] * 2 * world.nodes
+    assert sorted(kinds) == ["generations"] * world.nodes + ["parts"] * 2 * world.nodes + ["ran"]
 
 
 #: The requests of the story without a fault, by the nodes of its job.
-_REQUESTS = {1: 77, 2: 159}
+_REQUESTS = {1: 80, 2: 162}
 
 
 @pytest.mark.parametrize("nodes", [1, 2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -209,6 +209,7 @@ def test_keys_differ_by_secret_and_attempt_and_are_handed_over_in_the_plan_alone
     assert (list(changed.keys), len(set(keys))) == ([TOKEN, "saved t", "t.0"], 6)
     assert not any(key in repr(changed) for key in keys)
     assert Proofs().with_keys(order) == order
+    assert "saved j_2" in Proofs(("new",)).with_keys(replace(order, resumes="j_2")).keys
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,8 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target) if cluster.shared else temporary,
-        saved=cluster.layout.saved(target) if cluster.shared else f"{temporary}/$SLIPWAY_RUN/saved",
+        saved=cluster.layout.saved(target.job_id) if cluster.shared else f"{temporary}/$SLIPWAY_RUN/saved",
+        resumed=cluster.layout.saved(order.resumes) if cluster.shared and order.resumes else "",
         generations=_generations(cluster, order, signature) if cluster.blobs else "",
         temporary=temporary,
         # The service keeps the program's own output in the task's directory.
@@ -89,8 +90,15 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
 
 def _generations(cluster: BatchCluster, order: Order, signature: str) -> str:
     """Where the nodes keep what the job saves, with the keys that prove that it is its own."""
-    place = json.loads(cluster.place(cluster.layout.saved(order.target), signature))
-    return json.dumps({**place, "proof": list(order.keys.get(saved_by(order.target), ()))})
+    place = json.loads(cluster.place("", signature))
+    own = _generations_of(cluster, order, order.target.job_id)
+    earlier = _generations_of(cluster, order, order.resumes) if order.resumes else None
+    return json.dumps({**place, **own, "from": earlier})
+
+
+def _generations_of(cluster: BatchCluster, order: Order, job_id: str) -> dict[str, Any]:
+    keys = order.keys.get(saved_by(job_id), ())
+    return {"prefix": cluster.layout.saved(job_id).strip("/"), "proof": list(keys)}
 
 
 def _is_signed(volume: Volume) -> bool:

@@ -102,7 +102,7 @@ class SavedBlobs:
         blob = self._access.container.get_blob_client(f"{self._prefix(target)}{MANIFESTS}/{manifest}")
         with suppress(ResourceNotFoundError, ValueError):
             text = await (await blob.download_blob(offset=0, length=LARGEST_MANIFEST + 1)).readall()
-            proof = self._proofs.proof_of(saved_by(target)).child(MANIFESTS)
+            proof = self._proofs.proof_of(saved_by(target.job_id)).child(MANIFESTS)
             return content_of(proof.value(str(manifest), text))
         return None
 
@@ -113,7 +113,7 @@ class SavedBlobs:
             await self._access.container.delete_blob(name)
 
     def _prefix(self, target: Target) -> str:
-        return self._cluster.layout.saved(target).strip("/") + "/"
+        return self._cluster.layout.saved(target.job_id).strip("/") + "/"
 
 
 def _file(name: str, entry: Entry) -> OutputFile:

@@ -14,7 +14,7 @@ from typing import BinaryIO, Callable, Dict, List, Optional, Set, Tuple
 from shared.engines.node.saved.folder import Status, fill, listing, open_below, status_of
 from shared.engines.node.saved.generations import FILE, Content, Entry, Manifest, Moment, why_refused
 from shared.engines.node.saved.pieces import upload
-from shared.engines.node.saved.shelf import Shelf
+from shared.engines.node.saved.shelf import Shelf, Source
 
 #: Seconds between the two listings, longer than a file system's clock stands still; how often they are tried
 #: until nothing moves, and the seconds between.
@@ -46,13 +46,23 @@ class Saved:
     def fill(self) -> List[Entry]:
         """Fill the directory with the newest generation before this run; returns its entries.
 
-        Raises OSError, unless a newer generation has taken its place meanwhile.
+        What another job saved becomes this one's own first generation. Raises OSError, unless a newer
+        generation has taken the place of that meanwhile.
         """
+        if self._node == 0:
+            self._shelf.note()
+        source = self._filled()
+        if not self._shelf.is_own(source):
+            self.begin()
+            self.write_back(0)
+        return list(source.entries.values())
+
+    def _filled(self) -> Source:
         while True:
             source = self._shelf.source(self._run)
             try:
                 fill(self._root, source.entries, partial(self._shelf.bring, source))
-                return list(source.entries.values())
+                return source
             except OSError:
                 if self._shelf.source(self._run) == source:
                     raise

@@ -11,7 +11,7 @@ from typing import Any, Dict, Set
 from shared.engines.node.blobs import Container
 from shared.engines.node.saved.generations import FILE, Moment
 from shared.engines.node.saved.node import Saved
-from shared.engines.node.saved.shelf import MOST_READ, Shelf
+from shared.engines.node.saved.shelf import MOST_READ, Lacking, Shelf
 
 #: What it may be told to do: before the start, while the job runs, and at its end.
 FILL, WRITE_BACK, FINISH_SAVED = "fill", "write-back", "finish-saved"
@@ -22,6 +22,9 @@ LAST_AT = "SLIPWAY_SAVED_AT"
 #: Seconds between two write-backs: at least; and where a fourth of them is enough for one, at most. Up to
 #: that, no more than an eighth of a job's time is lost with its node.
 OFTEN_SAVED, SELDOM_SAVED = 5, 80
+
+#: The exit code where there is nothing of the job from which this one is to go on.
+NOTHING_THERE = 3
 
 
 def pause(age: float, took: float) -> int:
@@ -74,7 +77,7 @@ def save(word: str, where: Dict[str, Any]) -> int:
             saved.write_back(int(os.environ.get(LAST_AT) or time.time()))
     except OSError as error:
         sys.stderr.write(f"{error}\n")
-        return 1
+        return NOTHING_THERE if isinstance(error, Lacking) else 1
     for name, reason in sorted(saved.left_out.items())[:MOST_READ]:
         sys.stderr.write(f"Not saved: {name}: {reason}\n")
     return 0

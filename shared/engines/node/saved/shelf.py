@@ -26,6 +26,14 @@ from shared.engines.node.saved.pieces import download
 MOST_READ, MOST_DELETED = 20, 1000
 
 
+#: An object that says that a job ran here, perhaps without saving anything.
+RAN = "ran"
+
+
+class Lacking(OSError):
+    """There is nothing of the job from which this one is to go on."""
+
+
 class Source(NamedTuple):
     """What a run begins with: the entries, and the prefix of the job that saved them."""
 
@@ -57,13 +65,24 @@ class Shelf:
             download(self.container, f"{source.prefix}/{PARTS}/{entry.part}", descriptor, entry.size)
 
     def source(self, run: Moment) -> Source:
-        """What that run begins with. Raises OSError if there is something, and nothing of it is proven."""
+        """What that run begins with. Raises OSError if there is something, and nothing of it is proven.
+
+        Raises Lacking if there is nothing of another job, with which it is to begin.
+        """
         earlier = [one for one in self._names(self._manifests) if one.moment[:2] < run[:2]]
         entries, other = self._newest(self._manifests, earlier), self._where.get("from")
         if entries is None and other:
             manifests = self._manifests_at(other)
-            return Source(other["prefix"], self._newest(manifests, self._names(manifests)) or {})
+            entries = self._newest(manifests, self._names(manifests))
+            if entries is None and not self._job(other["prefix"]).load(RAN):
+                text = f"There is nothing in {other['prefix']}: that job did not run here, or it is archived"
+                raise Lacking(text)
+            return Source(other["prefix"], entries or {})
         return Source(self._where["prefix"], entries or {})
+
+    def note(self) -> None:
+        """Note that the job ran here. Raises OSError."""
+        self._job(self._where["prefix"]).save(RAN, b"{}")
 
     def last(self, run: Moment, node: int) -> Tuple[Moment, Optional[Content]]:
         """When and what a node saved last in that run. Raises OSError."""
@@ -101,7 +120,7 @@ class Shelf:
     def _delete_before(self, moment: Moment, needed: Set[str]) -> None:
         old = [f"{MANIFESTS}/{one}" for one in self._names(self._manifests) if one.moment < moment]
         try:
-            parts = Blobs(self.container, self._where["prefix"]).child(PARTS).names()
+            parts = self._job(self._where["prefix"]).child(PARTS).names()
         except FileNotFoundError:
             parts = []
         uploaded = [(part, moment_of(part)) for part in parts if part not in needed]
@@ -114,6 +133,9 @@ class Shelf:
 
     def _manifests_at(self, where: Dict[str, Any]) -> Blobs:
         return Blobs(self.container, where["prefix"], Proof(where["proof"])).child(MANIFESTS)
+
+    def _job(self, prefix: str) -> Blobs:
+        return Blobs(self.container, prefix)
 
     def _names(self, manifests: Blobs) -> List[Manifest]:
         try:
