@@ -53,6 +53,7 @@ class Order:
     #: the code that each node fetches, checks and unpacks before anything runs; None if it brings none
     code: CodeSource | None = None
     before: tuple[Before, ...] = ()  #: the jobs whose output it may read
+    resumes: str = ""  #: the job from whose saved files it goes on; "" for none
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,7 @@ class Why:
 
     word: str
     text: str
-    #: whether it passes when other jobs end, or in a moment: recorded only if it lasts
-    passes: bool = False
+    passes: bool = False  #: when other jobs end, or in a moment: recorded only if it lasts
     #: whether it lasts until the job or the cluster changes
     never: bool = False
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert

@@ -681,6 +681,32 @@ async def test_a_job_reads_what_the_job_before_it_wrote(rig: Rig) -> None:
     assert printed == "rows\nrows\nran\ndeep\nlink\ntool\na\nnone\nsaid\n"
 
 
+async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    job, goes_on = uuid.uuid4().hex, 'cat "$SLIPWAY_SAVED/step"; echo 8 >"$SLIPWAY_SAVED/step"'
+    first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
+    again = replace(rig.order(goes_on, token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    look = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    lacking = replace(rig.order("true", token=f"{uuid.uuid4().hex}.1"), resumes=uuid.uuid4().hex)
+    ends = {}
+    for order in (first, again, look, lacking):
+        order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
+        order.document["properties"]["nodeCount"] = rig.most
+        await rig.engine.submit(order)
+        end = await rig.until(order.target, lambda observation: observation.state.terminal)
+        ends[order.target.name] = end.state, end.reason
+
+    printed = [
+        (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
+        for order in (again, look)
+    ]
+
+    assert printed == ["7\n", "7\n"]
+    assert [*ends.values()] == [(JobState.SUCCEEDED, None)] * 3 + [(JobState.FAILED, Reason.PREPARATION)]
+
+
 @pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
     rig: Rig, code: CodeStorage, tmp_path: Path, whose: str

@@ -103,7 +103,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
-        "mounting": steps.mounting(),
+        "mounting": [*steps.mounting(), *steps.resuming()],
         **_environment(steps, order),
         "saved": {"path": site.saved} if site.saved else None,
         "setup": [steps.setup(), *steps.keeping("make"), *steps.bringing()],

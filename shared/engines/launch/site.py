@@ -84,6 +84,8 @@ class Site:
     grace: int = GRACE
     #: directory of the job that outlives its attempts, on the same file system; "" for none
     saved: str = ""
+    #: that of the job from which this one goes on; "" for none
+    resumed: str = ""
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
     #: the volumes that the nodes mount for the job, and the words before `mount` and `unmount` that do it

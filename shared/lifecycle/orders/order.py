@@ -40,7 +40,9 @@ async def order_of(ports: Ports, job: Job, spec: JsonObject) -> Order:
         address = await ports.snapshots.read_address(job.code.blob, ports.clock() + _CODE_READABLE)
         code = source_of(job.code, address)
     document = with_ours(document, job, more)
-    return Order(job.fixed_target, document, earlier(job), job.resources, code=code, before=before)
+    return Order(
+        job.fixed_target, document, earlier(job), job.resources, code=code, before=before, resumes=job.resumes
+    )
 
 
 def with_ours(document: Mapping[str, Any], job: Job, more: Mapping[str, str]) -> dict[str, Any]:

@@ -62,7 +62,8 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target) if cluster.shared else temporary,
-        saved=cluster.layout.saved(target) if cluster.shared else "",
+        saved=cluster.layout.saved(target.job_id) if cluster.shared else "",
+        resumed=cluster.layout.saved(order.resumes) if cluster.shared and order.resumes else "",
         temporary=temporary,
         # The service keeps the program's own output in the task's directory.
         output="{SLIPWAY_TEMP}/output",
