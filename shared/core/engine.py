@@ -162,10 +162,6 @@ class ClusterView:
     capabilities: Mapping[str, Ability] = field(default_factory=dict)
 
 
-#: The state of a cluster whose nodes are not known: Slipway may not list them.
-UNLISTED = "not listed"
-
-
 def room(view: ClusterView) -> int:
     """The most nodes that a job of the cluster may have."""
     most = view.nodes if view.maximum is None else view.maximum

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from shared.core.engine import UNLISTED, ClusterView, NodeView
+from shared.core.engine import ClusterView, NodeView
+from shared.core.facts import UNLISTED
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.wire.table import Row
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from shared.admission.active import active_jobs
 from shared.admission.sentences import why_after
-from shared.core.engine import UNLISTED, Cluster, ClusterView, room
+from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
-from shared.core.facts import combined_facts
+from shared.core.facts import UNLISTED, combined_facts
 from shared.core.identity import short_id
 from shared.core.job import Job, JobState, Stored
 from shared.core.pacing.off_loop import off_loop

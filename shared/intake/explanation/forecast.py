@@ -11,8 +11,8 @@ from datetime import timedelta
 from typing import Any
 
 from shared.core.cost.prices import Price
-from shared.core.engine import UNLISTED, ClusterView, lacks_quota, room, too_large
-from shared.core.facts import ClusterFacts
+from shared.core.engine import ClusterView, lacks_quota, room, too_large
+from shared.core.facts import UNLISTED, ClusterFacts
 from shared.jobspec import Limits, iso_duration
 
 #: How long a node takes to start, in seconds: an assumption, which depends on size, region and image.

@@ -11,9 +11,9 @@ import pytest
 
 from shared.configured import ConfiguredEngines
 from shared.core.cost.prices import matching, prices_from, shipped
-from shared.core.engine import UNLISTED, ClusterView, too_large
+from shared.core.engine import ClusterView, too_large
 from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS, ClusterFacts, Supply
+from shared.core.facts import NO_FACTS, UNLISTED, ClusterFacts, Supply
 from shared.engines.batch.sizes import LIVING
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import Limits
