@@ -13,9 +13,9 @@ from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
-from shared.core.job import Reason, Target
+from shared.core.job import Reason
 from shared.core.refusals import refused
-from shared.core.relations.contents import SAVED
+from shared.engines.batchai.saved import SYSTEM, directories, making
 from shared.engines.batchai.usage import ASKS
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
@@ -30,8 +30,6 @@ PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
 TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 #: The service's own directories, before a variable of the document can take their names.
 _TEMPORARY, _MOUNTS = "SLIPWAY_CODE_TEMP", "SLIPWAY_CODE_MOUNTS"
-#: Where images have their programs: a job's PATH may lead to none.
-SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: The reasons of which the node says more.
 _VAGUE = frozenset(CODELESS[code].text for code in (HOSTILE, FAILED))
 _MORE = ": stderr-job_prep.txt says more"
@@ -140,19 +138,6 @@ code=$?
 [ "$code" = 0 ] || exit "$code"
 {preparation}
 """
-#: Before any of it; a job's PATH may lead to no mkdir.
-_MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
-#: The same with what an earlier job saved: each node copies it, and the first one gives its copy the name.
-_RESUME = f"""\
-(
-  export PATH="{SYSTEM}:$PATH"
-  [ ! -d "${SAVED}" ] || exit 0
-  before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
-  [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
-  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" || exit
-  mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
-) || exit 1
-"""
 #: The job's own preparation cannot end like that of its code.
 _OWN = """\
 "$BASH" -c {text}
@@ -193,10 +178,7 @@ def with_code(order: Order) -> Mapping[str, Any]:
     properties = dict(order.document["properties"])
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
-    ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
-    earlier = (one for one in order.before if one.prefix and one.has_saved)
-    ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
-    begin = _RESUME.replace("{job}", order.resumes) if order.resumes else _MAKE
+    ours, begin = directories(order), making(order)
     if order.code is None:
         own = begin + own if own or order.resumes else ""
     else:
@@ -211,10 +193,6 @@ def with_code(order: Order) -> Mapping[str, Any]:
     if own:
         properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
-
-
-def _saved(prefix: str, target: Target) -> str:
-    return f"{prefix.rstrip('/')}/saved/{target.job_id}"
 
 
 def _place(at: str) -> str:

@@ -535,6 +535,53 @@ def test_a_job_goes_on_from_a_copy_of_what_another_one_saved(node: Nodes) -> Non
     assert (before / "last").read_text() == "7\n", "it stays as it was"
 
 
+def test_a_copy_that_is_cut_off_is_not_gone_on_from(node: Nodes) -> None:
+    before, saved = node.root / "saved/earlier", node.root / "saved/j"
+    before.mkdir(parents=True)
+    for name in ("a", "b"):
+        (before / name).touch()
+    cut = node.root / "programs/cp"
+    cut.parent.mkdir()
+    # It copies one file; then its node dies, with the program that runs the job.
+    cut.write_text("""#!/bin/bash
+/bin/cp "${@: -2:1}/a" "${@: -1}"
+read -r _ _ _ _ _ session _ </proc/$$/stat
+read -r _ _ _ program _ <"/proc/$session/stat"
+kill -9 "$program" -"$session"
+""")
+    cut.chmod(0o755)
+    site = replace(node.site, saved=str(saved), resumed=str(before))
+    node.site = replace(site, path=f"{cut.parent}:{site.path}")
+    first = node.start(**custom("true"))
+    first.communicate(timeout=60)
+    assert first.returncode == -signal.SIGKILL
+    assert not saved.exists()
+
+    node.site = site
+    again = node.start(restarts="1", **custom('ls "$SLIPWAY_SAVED"'))
+    again.communicate(timeout=60)
+
+    assert (again.returncode, node.output("stdout.txt", "7-1")) == (0, "a\nb\n")
+
+
+def test_a_copy_that_comes_late_changes_nothing(node: Nodes) -> None:
+    """A run that was killed copied on, beside the next one."""
+    before, saved = node.root / "saved/earlier", node.root / "saved/j"
+    before.mkdir(parents=True)
+    (before / "a").touch()
+    late = node.root / "programs/cp"
+    late.parent.mkdir()
+    late.write_text(f'#!/bin/bash\n/bin/cp "$@" && mkdir {saved} && touch {saved}/of-the-other\n')
+    late.chmod(0o755)
+    node.site = replace(node.site, saved=str(saved), resumed=str(before))
+    node.site = replace(node.site, path=f"{late.parent}:{node.site.path}")
+
+    assert node.run(**custom('ls "$SLIPWAY_SAVED"')) == 0
+
+    assert node.output("stdout.txt") == "of-the-other\n"
+    assert not (node.root / "records/7-0/saved").exists()
+
+
 def test_a_job_that_has_nothing_to_go_on_from_does_not_begin_anew(node: Nodes) -> None:
     before = node.root / "saved/earlier"
     node.site = replace(node.site, saved=str(node.root / "saved/j"), resumed=str(before))
