@@ -80,8 +80,7 @@ class Job(FrozenModel):
     resumes: str = ""
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
-    #: its job sweep, if it belongs to one
-    sweep: Member | None = None
+    sweep: Member | None = None  #: its job sweep, if it belongs to one
     #: its claim on its team's quota; None if there is no quota
     claim: Claim | None = None
     #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node

@@ -54,7 +54,14 @@ async def rerun(
         door="rerun",
         source=who.source,
         key=key,
-        request=Request(envelope, document, payload, code=job.code),
+        request=Request(
+            envelope,
+            document,
+            payload,
+            code=job.code,
+            # Met already: it waits for nothing, and reads what the first run could read.
+            dependencies=tuple(one for one in job.dependencies if one.met),
+        ),
         who=who,
         drop=drop,
         rerun_of=job.id,

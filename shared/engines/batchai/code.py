@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
-from shared.core.job import Reason
+from shared.core.job import Reason, Target
 from shared.core.refusals import refused
 from shared.core.relations.contents import SAVED
 from shared.engines.batchai.usage import ASKS
@@ -191,7 +191,9 @@ def with_code(order: Order) -> Mapping[str, Any]:
     properties = dict(order.document["properties"])
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
-    ours = {SAVED: f"{properties['stdOutErrPathPrefix'].rstrip('/')}/saved/{order.target.job_id}"}
+    ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
+    earlier = (one for one in order.before if one.prefix and one.has_saved)
+    ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
     begin = _RESUME.replace("{job}", order.resumes) if order.resumes else _MAKE
     if order.code is None:
         own = begin + own if own or order.resumes else ""
@@ -205,6 +207,10 @@ def with_code(order: Order) -> Mapping[str, Any]:
     if own:
         properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
+
+
+def _saved(prefix: str, target: Target) -> str:
+    return f"{prefix.rstrip('/')}/saved/{target.job_id}"
 
 
 def _place(at: str) -> str:

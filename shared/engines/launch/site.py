@@ -104,6 +104,8 @@ class Site:
     place: str = ""
     #: where files are uploaded that exist only on a node, in the same form; "" if the nodes share all files
     keep: str = ""
+    #: what of it is brought to each node before the job: a prefix, and a place below `after` of a run
+    before: tuple[tuple[str, str], ...] = ()
     #: until when a run may start: signatures in its plan end later by as long as it may run; None without any
     start_by: datetime | None = None
     #: directories on the nodes whose content outlives the nodes

@@ -75,6 +75,14 @@ class Steps:
         step = self._step(start, "", (_JOURNAL, _JOURNAL), service=service)
         return step | {"input": self.site.generations}
 
+    def bringing(self) -> list[Step]:
+        """The step in which every node gets what earlier jobs left in the container; none without that."""
+        if not self.site.before:
+            return []
+        (step,) = self.keeping("bring")
+        where = {**json.loads(self.site.keep), "before": [list(one) for one in self.site.before]}
+        return [step | {"input": json.dumps(where)}]
+
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
         if not self.site.mounter:

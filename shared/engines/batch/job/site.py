@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from shared.core.engine import Order
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.job.before import directories_before
 from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import code_file, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
@@ -81,6 +82,7 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         longest=cluster.longest,
         place=cluster.place(cluster.layout.attempt(target), signature),
         keep=cluster.place(cluster.files(target), signature),
+        before=tuple((one.prefix, one.place) for one in directories_before(cluster, order)),
         start_by=life.start_by if life and is_signed else None,
         code=order.code,
         code_file=code_file(cluster.mounts, order.code),
@@ -93,7 +95,10 @@ def _generations(cluster: BatchCluster, order: Order, signature: str) -> str:
     place = json.loads(cluster.place("", signature))
     own = _generations_of(cluster, order, order.target.job_id)
     earlier = _generations_of(cluster, order, order.resumes) if order.resumes else None
-    return json.dumps({**place, **own, "from": earlier})
+    near = (one.target for one in order.before if one.has_saved and one.target.cluster == cluster.name)
+    # Where `saved_before` says.
+    before = [{**_generations_of(cluster, order, one.job_id), "name": one.job_id} for one in near]
+    return json.dumps({**place, **own, "from": earlier, "before": before})
 
 
 def _generations_of(cluster: BatchCluster, order: Order, job_id: str) -> dict[str, Any]:
