@@ -37,7 +37,7 @@ ROUNDS = 3
 LONGEST, SEGMENTS, NAMED = 1024, 254, 100
 #: The blob of a program, and that of an empty folder, as mounted containers have both.
 PROGRAM = {"x-ms-meta-executable": "true"}
-FOLDER = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-hdi_isfolder": "true"}
+EMPTY_FOLDER = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-hdi_isfolder": "true"}
 #: What no blob's name may have, as for every name in Slipway: a test compares this with `name_flaw`.
 REFUSED = re.compile(
     "[\\\\\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -69,7 +69,7 @@ class Keeper:
             for path, name in self._files(identity, errors):
                 try:
                     if not path:
-                        self._call("PUT", name, headers=FOLDER)
+                        self._call("PUT", name, headers=EMPTY_FOLDER)
                         continue
                     with _opened(path) as file:
                         if file is not None:
