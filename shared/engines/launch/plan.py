@@ -53,7 +53,7 @@ def spreading() -> str:
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return joined(*_STORES, "private", "kept/entries", "kept/bring", "keep")
+    return joined(*_STORES, "private", "kept/entries", "kept/left_out", "kept/bring", "keep")
 
 
 @cache

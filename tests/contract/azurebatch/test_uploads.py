@@ -24,6 +24,7 @@ from shared.engines.launch.plan import keeping
 from shared.engines.node.blobs import Container
 from shared.engines.node.files import remove
 from shared.engines.node.keep import Keeper
+from shared.engines.node.kept.entries import REASONS
 from tests.contract.azurebatch.storage import Front, container, front
 from tests.deep import make_deep
 from tests.names import REFUSED, TREE, each, no_blob, tree
@@ -175,7 +176,8 @@ async def test_a_file_of_any_name_is_a_blob_of_that_name_or_named_with_the_reaso
     result = node.finish()
 
     blobs = {path: content for path, content in files.items() if not no_blob(path)}
-    names = [name.removeprefix("c/files/e/n/r1/MODEL/") for name in node.client.list_blob_names()]
+    begin = "c/files/e/n/r1/MODEL/"
+    names = [name.removeprefix(begin) for name in node.client.list_blob_names(name_starts_with=begin)]
     assert sorted(names) == sorted(blobs)
     assert {path: node.blob(f"MODEL/{path}") for path in blobs} == blobs
     lines = result.stderr.splitlines()
@@ -217,6 +219,8 @@ async def test_what_a_directory_has_beside_files_arrives_or_is_named_with_its_re
     files = {"epochs/3/a.pt": b"3", "best/a.pt": b"3", "absolute": b"3", "log": b"said"}
     assert {name: node.blob(f"MODEL/{name}") for name in files} == files
     assert listed.keys() == {*files, "tool", "empty/none"}
+    (left_out,) = node.client.list_blob_names(name_starts_with="c/files/e/n/r1/left-out/")
+    kinds = json.loads(node.client.download_blob(left_out).readall())
     assert {name: one.metadata for name, one in listed.items() if one.metadata} == {
         "tool": {"executable": "true"},
         "empty/none": {"hdi_isfolder": "true"},
@@ -232,6 +236,9 @@ async def test_what_a_directory_has_beside_files_arrives_or_is_named_with_its_re
         "piped": "it is a link to a pipe, a socket or a device",
     }
     assert result.stderr.splitlines() == [f"Not kept: 'MODEL/{name}': {why}" for name, why in reasons.items()]
+    assert {name: REASONS[kind] for name, kind in kinds.items()} == {
+        f"MODEL/{name}": why for name, why in reasons.items()
+    }
 
 
 async def test_folders_that_link_to_one_another_end(node: Node) -> None:
