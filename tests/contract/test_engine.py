@@ -614,7 +614,7 @@ async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
 
 
 #: What a job leaves beside ordinary files: by which commands.
-_BESIDE = {
+_ENTRIES = {
     "tool": "touch tool; chmod +x tool",
     "absolute": 'ln -s "$AZ_BATCHAI_OUTPUT_M/plain" absolute',
     "folder": 'ln -s "$AZ_BATCHAI_OUTPUT_M/deep" folder',
@@ -628,7 +628,7 @@ _BESIDE = {
 
 async def test_what_a_job_leaves_beside_files_is_listed_as_what_it_is(rig: Rig) -> None:
     rig.needs_code()
-    order = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_M"; touch plain; mkdir deep; {"; ".join(_BESIDE.values())}')
+    order = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_M"; touch plain; mkdir deep; {"; ".join(_ENTRIES.values())}')
     directories = [{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]
     order.document["properties"]["outputDirectories"] = directories
     await rig.engine.submit(order)
