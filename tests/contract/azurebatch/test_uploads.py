@@ -186,7 +186,7 @@ async def test_a_file_of_any_name_is_a_blob_of_that_name_or_named_with_the_reaso
         assert f"Not kept: {f'MODEL/{place}'!a}: {no_blob(path)}" in lines
 
 
-_OUT = "it is a link that leads out of the job's folder"
+_ELSEWHERE = "it is a link that leads out of the job's folder"
 _NOWHERE = "it is a link that leads nowhere"
 #: Links of a directory by where they lead, and why they are not followed; "" where they are.
 _LINKS = {
@@ -196,8 +196,8 @@ _LINKS = {
     "gone": ("nothing", _NOWHERE),
     "loop": ("loop", _NOWHERE),
     "piped": ("pipe", "it is a link to a pipe, a socket or a device"),
-    "passwords": ("/etc/passwd", _OUT),
-    "above": ("..", _OUT),
+    "passwords": ("/etc/passwd", _ELSEWHERE),
+    "above": ("..", _ELSEWHERE),
     "epochs/up": ("../epochs", "it is a link to a folder above it"),
 }
 
