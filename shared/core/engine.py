@@ -110,7 +110,7 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
-    #: if left out: file, directory, link, pipe, socket, device, or other; of a link: nowhere, special, or ""
+    #: file, directory, link, pipe, socket, device, unkept, or other; of a link: nowhere, special, or above
     kind: str = ""
     executable: bool | None = None  #: of a file; None if the cluster does not say
 

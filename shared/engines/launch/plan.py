@@ -56,7 +56,8 @@ def spreading() -> str:
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return joined(*_STORES, "private", "kept/entries", "kept/bring", *_SAVED, "keep")
+    kept = ("kept/entries", "kept/left_out", "kept/bring")
+    return joined(*_STORES, "private", *kept, *_SAVED, "keep")
 
 
 @cache
