@@ -134,10 +134,7 @@ class _Reader:
 async def metrics(
     ports: Ports, job_id: str, after: str = "", who: Caller = KEY_HOLDER, attempt: str = ""
 ) -> Metrics:
-    """The numbers since the cursor of an earlier answer, or from the beginning; `attempt` as `attempt_of`.
-
-    Raises Misuse: 400, 404, 410; 409 before the job reached its cluster.
-    """
+    """Its numbers since an earlier answer's cursor. Raises Misuse as `attempt_of`; 409 before it ran."""
     before = cursor_of(after)
     stored = await attempt_of(ports, job_id, attempt, who)
     target, record = target_of(stored), stored.job
@@ -233,8 +230,8 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 def _queued(job: Job) -> int:
     """The number of the history entry with which the last run of the attempt was queued."""
-    entries = (entry for entry in job.history if entry.attempt == job.attempt and entry.state in _WAITS)
-    return max((entry.sequence for entry in entries), default=0)
+    own = (one for one in job.history if one.attempt == job.attempt and one.state in _WAITS)
+    return max((one.sequence for one in own), default=0)
 
 
 def _check(position: Position, size: int | None) -> None:
