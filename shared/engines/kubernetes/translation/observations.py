@@ -17,6 +17,7 @@ from shared.engines.kubernetes.translation.silence import (
     LOST_AFTER,
     ending_since,
     has_others,
+    leaves,
     silence,
     was_given_up,
 )
@@ -63,7 +64,7 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
         return _cancelled(evidence.job)
     # If the program on the nodes has written its end, the pods are terminating.
     if is_final or (_runs(evidence) and not waits_for_ranks(evidence.job, evidence.pods, record)):
-        why = silence(evidence.pods, now)
+        why = silence(evidence.pods, now) or (None if is_final else leaves(evidence.pods, now))
         return Observation(_S.RUNNING, started=_started(evidence), why=why)
     return Observation(_S.QUEUED, why=evidence.why)
 

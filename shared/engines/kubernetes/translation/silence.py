@@ -9,6 +9,7 @@ from typing import Any
 from shared.core.engine import Why
 from shared.engines import untrusted
 from shared.engines.kubernetes.translation.conditions import condition, conditions
+from shared.engines.saving import saving
 
 Objects = Sequence[Mapping[str, Any]]
 
@@ -52,6 +53,12 @@ def silence(pods: Objects, now: datetime) -> Why | None:
     if now >= until:
         return Why("NodeSilent", f"{text}; the attempt is given up, and its other pods are being ended")
     return Why("NodeSilent", f"{text}; the attempt is given up at {until:%H:%M} UTC if that stays so")
+
+
+def leaves(pods: Objects, now: datetime) -> Why | None:
+    """What a running attempt has to wait for of which a pod is evicted, and saves; None for any other."""
+    times = [due for pod in pods if _lives(pod) and (due := _due(pod)) is not None and due >= now]
+    return saving(min(times)) if times else None
 
 
 def _is_silent(pod: Mapping[str, Any]) -> bool:
