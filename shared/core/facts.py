@@ -58,6 +58,8 @@ class ClusterFacts:
     directories: frozenset[str] = frozenset()
     #: what a job with the requested resources gets of each of its nodes, by which it is counted
     allotted: Allotted = ALL
+    #: whether its scheduler lists every node that it can ever have, so that no job of more can start
+    lists_all: bool = False
 
 
 #: Nothing is known.
@@ -93,6 +95,7 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
     return ClusterFacts(
         mounts=frozenset().union(*mounts) if mounts else None,
         max_nodes=min(nodes, default=None),
+        lists_all=read.lists_all,
         gpus=read.gpus if configured.gpus is None else configured.gpus,
         memory=read.memory if configured.memory is None else configured.memory,
         longest=min(times, default=None),

@@ -194,7 +194,7 @@ class Attempts:
             except Busy:
                 del self._settled[target.name]  # gone, or in an unknown state: the list shows which
                 continue
-            if state is not before or state.terminal:
+            if state is not before or state.terminal or "SUSPENDED" in words ^ settled.copy.states:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
                 observations[target.name] = observation(settled.copy, None)

@@ -11,6 +11,7 @@ from shared.core.cost.prices import currency_of, matching
 from shared.core.cost.usage import Rate
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
+from shared.core.facts import NO_FACTS
 from shared.core.policy import Policy
 from shared.core.ports import Engines
 from shared.core.refusals import refused
@@ -141,7 +142,12 @@ def not_allotted(engines: Engines, request: Request, cluster: Cluster) -> tuple[
     return tuple(one.relocate(request.envelope_at) for one in problems)
 
 
-def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+def over_limits(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+    """Compare a job with the node-hours that the deployment allows, and with the nodes of its cluster."""
+    return [*_too_long(spec, limits, cluster), *_too_many(spec, cluster)]
+
+
+def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
     """Compare the node-hours that a job can use at most with the limit of the deployment."""
     constraints = spec.properties.constraints
     written = constraints.max_wall_clock_time if constraints else None
@@ -155,6 +161,18 @@ def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pro
     how_long = iso_duration(length) + ("" if written else " (the job names no time)")
     message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
     return [refused("SW110", "/properties/nodeCount", message)]
+
+
+def _too_many(spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
+    """Refuse more nodes than the cluster can ever have, where its scheduler lists all of them."""
+    facts = cluster.facts if cluster else NO_FACTS
+    if cluster is None or not facts.lists_all or facts.max_nodes is None:
+        return []
+    nodes, most = spec.properties.node_count, facts.max_nodes
+    message = f"{cluster.name} has at most {most} nodes for a job, and {nodes} are requested"
+    return (
+        [refused("SW109", "/properties/nodeCount", message, f"write at most {most}")] if nodes > most else []
+    )
 
 
 def too_large(request: Request, sealed: JsonObject) -> list[Problem]:

@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs/reference/deployment.md").read_text(encoding="utf-8")
 _DATE = r"20\d\d-\d\d-\d\d(?:\.\d+\.\d+)?(?:-preview)?"
 _VERSION = re.compile(_DATE)
 #: `'Microsoft.Web/sites@2024-11-01'` of a template, and `api-version=2022-03-01` of a hook.
-_SENT = re.compile(rf"(?:'Microsoft\.[\w./]+@|[?&]api-version=)({_DATE})")
+_IN_TEXTS = re.compile(rf"(?:'Microsoft\.[\w./]+@|[?&]api-version=)({_DATE})")
 #: Dates of prices.
 _NO_VERSIONS = {"shared/core/cost/price_table.py"}
 
@@ -41,7 +41,7 @@ def _constants(path: Path) -> Iterator[str]:
 def sources() -> dict[str, frozenset[str]]:
     """The file → the versions that it sends."""
     files = {
-        path: frozenset(_SENT.findall(path.read_text(encoding="utf-8")))
+        path: frozenset(_IN_TEXTS.findall(path.read_text(encoding="utf-8")))
         for path in (ROOT / "infra").rglob("*")
         if path.suffix in (".bicep", ".sh", ".json")
     }

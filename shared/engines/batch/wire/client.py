@@ -142,7 +142,9 @@ class BatchClient:
         from shared.connections.session import session
 
         if self._session is None:
-            self._session = session(timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT))
+            self._session = session(
+                service="Azure Batch", timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT)
+            )
         return self._session
 
 

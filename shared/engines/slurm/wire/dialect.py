@@ -49,6 +49,8 @@ class Copy:
     #: what Slurm gave it, on all its nodes: "cpu=4,mem=16G,node=2,gres/gpu=2"; "" before
     allocated: str = ""
     partition: str = ""
+    #: how many waiting jobs of its partition are before it, of all users that the list shows
+    ahead: int = 0
 
 
 class Exit(NamedTuple):
