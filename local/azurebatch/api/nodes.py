@@ -82,7 +82,7 @@ def node_of(call: Call) -> PoolNode:
 
 def _working(call: Call) -> PoolNode:
     pool, node = node_of(call)
-    if node.state not in (*WORKING, "starttaskfailed"):
+    if node.state not in (*WORKING, "starttaskfailed", "unusable"):
         raise conflict("NodeNotReady", "The specified compute node is not ready for this operation.")
     return PoolNode(pool, node)
 

@@ -69,6 +69,8 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     ("HEAD", f"{_TASK}{_FILE}", files.read_of_task),
     ("DELETE", f"{_TASK}{_FILE}", files.delete_of_task),
     ("POST", f"{control.PREFIX}{_NODE}/preempt", control.preempt),
+    ("POST", f"{control.PREFIX}{_NODE}/fail", control.fail_node),
+    ("POST", f"{control.PREFIX}{_POOL}/resizeerrors", control.fail_resize),
     ("POST", f"{control.PREFIX}/faults", control.add_fault),
     ("GET", f"{control.PREFIX}/faults", control.faults),
     ("DELETE", f"{control.PREFIX}/faults", control.clear_faults),
