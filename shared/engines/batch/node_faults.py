@@ -13,7 +13,7 @@ from shared.engines import untrusted
 FILTER = "state eq 'starttaskfailed' or state eq 'unusable'"
 SELECT = "id,state,allocationTime,startTaskInfo,errors"
 #: How long after its allocation a node that failed is rebooted: a bound for a start task that always fails.
-_TRIES = timedelta(minutes=30)
+_REBOOTED = timedelta(minutes=30)
 #: The words of errors that nodes have, in front of their sentences.
 START_TASK, UNUSABLE = "StartTaskFailed", "NodesUnusable"
 _LONGEST = 300
@@ -30,7 +30,7 @@ def faults(pool: str, nodes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 def may_reboot(node: Mapping[str, Any], now: datetime) -> bool:
     """Whether a node that failed is rebooted: only for a while after its allocation."""
     allocated = untrusted.moment(node.get("allocationTime"))
-    return allocated is not None and now - allocated < _TRIES
+    return allocated is not None and timedelta() <= now - allocated < _REBOOTED
 
 
 def _start_task(pool: str, nodes: Sequence[Mapping[str, Any]]) -> str:

@@ -66,7 +66,7 @@ class Pool:
             log.warning("the nodes of %s that failed cannot be read: %s", self._cluster.name, error)
             return []
 
-    async def mend(self) -> None:
+    async def reboot_failed(self) -> None:
         """Reboot the nodes that failed a short time ago, of a pool that is ours to scale.
 
         Errors are logged, so no job fails because of them.

@@ -1,4 +1,4 @@
-"""Failures of pools on request: each error of a resize, a start task that failed, a node that cannot be used."""
+"""Failures of pools on request: each error of a resize, a failed start task, an unusable node."""
 
 from __future__ import annotations
 
