@@ -114,6 +114,7 @@ class Conductor:
         """Reboot a node, with `clean` as if it were new. Its tasks are requeued or terminated."""
         now = self._clock()
         clean_node = node.evolve(state="rebooting", since=now, booted=None, errors=(), start_task=None)
+        clean_node = clean_node.evolve(users=()) if clean else clean_node
         self._store.save(pool.with_node(clean_node))
         self.preparations.forget(node)
         self.leave(pool, {node.id}, option)

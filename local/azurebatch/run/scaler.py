@@ -124,6 +124,9 @@ class Scaler:
             "PreemptedNodeCount": sum(node.state == "preempted" for node in present),
             "UsableNodeCount": usable,
             "TaskSlotsPerNode": pool.slots,
+            "TargetDedicatedNodes": pool.dedicated,
+            "TargetDedicated": pool.dedicated,
+            "TargetLowPriorityNodes": pool.spot,
         }
 
 

@@ -63,6 +63,8 @@ class Node(BaseModel):
     takes_tasks: bool = True
     start_task: Document | None = None
     errors: tuple[Document, ...] = ()
+    #: the names of the accounts that callers have added
+    users: tuple[str, ...] = ()
     total_run: int = 0
     total_succeeded: int = 0
 
