@@ -22,10 +22,10 @@ def test_a_user_of_a_node_is_added_changed_and_removed(client: BatchClient) -> N
     login = client.get_node_remote_login_settings("users", node)
     shown = str(client.get_node("users", node).as_dict())
     client.delete_node_user("users", node, "ann")
-    with pytest.raises(ResourceNotFoundError) as gone:
+    with pytest.raises(ResourceNotFoundError) as absent:
         client.delete_node_user("users", node, "ann")
 
     assert code_of(twice.value) == "NodeUserExists"
-    assert code_of(gone.value) == "NodeUserNotFound"
+    assert code_of(absent.value) == "NodeUserNotFound"
     assert (str(login.remote_login_ip_address)[:6], login.remote_login_port) == ("127.0.", 22)
     assert "canary" not in shown
