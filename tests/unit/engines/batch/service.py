@@ -36,7 +36,7 @@ class Service:
         }
     )
     counts: dict[str, Any] = field(default_factory=dict)
-    nodes: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[dict[str, Any]] = field(default_factory=list)
     jobs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     fail: dict[str, Reply | None] = field(default_factory=dict)
     lose: set[str] = field(default_factory=set)
@@ -80,7 +80,7 @@ class Service:
         if request.path == "/nodecounts":
             return 200, {"value": [{"poolId": "t4", **self.counts}] if self.counts else []}
         if request.path == "/pools/t4/nodes":
-            return 200, {"value": self.nodes}
+            return 200, {"value": self.failed}
         if request.path.endswith("/reboot"):
             return 202, None
         if request.path == "/pools/t4":

@@ -32,7 +32,7 @@ async def wait_of(service: Service) -> str:
 
 async def test_a_start_task_that_failed_is_named_with_its_exit_code_and_what_to_do() -> None:
     failed = [node(startTaskInfo={"exitCode": 100, "result": "failure"}), node("tvm_2")]
-    text = await wait_of(Service(counts={"dedicated": {"startTaskFailed": 2}}, nodes=failed))
+    text = await wait_of(Service(counts={"dedicated": {"startTaskFailed": 2}}, failed=failed))
 
     assert text.startswith(
         "StartTaskFailed: the start task of the pool failed on 2 nodes (exit code 100), billed"
@@ -52,7 +52,7 @@ async def test_an_unusable_node_is_named_with_its_error() -> None:
     broken = node(
         state="unusable", errors=[{"code": "DiskFull", "message": "There is not enough disk space"}]
     )
-    text = await wait_of(Service(counts={"lowPriority": {"unusable": 1}}, nodes=[broken]))
+    text = await wait_of(Service(counts={"lowPriority": {"unusable": 1}}, failed=[broken]))
 
     assert text.startswith(
         "NodesUnusable: 1 node of the pool cannot be used (DiskFull: There is not enough disk"
@@ -80,7 +80,7 @@ async def test_nodes_that_fail_and_cannot_be_read_hide_nothing_else() -> None:
 
 async def test_a_node_that_failed_is_rebooted_for_half_an_hour_and_then_left() -> None:
     failed = [node("young", minutes=29), node("old", minutes=31), node("dateless", allocationTime=None)]
-    service = Service(counts={"dedicated": {"startTaskFailed": 3}}, nodes=failed)
+    service = Service(counts={"dedicated": {"startTaskFailed": 3}}, failed=failed)
 
     await wait_of(service)
 
@@ -99,7 +99,7 @@ async def test_a_node_that_failed_is_rebooted_for_half_an_hour_and_then_left() -
 async def test_a_pool_of_others_is_left_alone_and_a_refused_reboot_fails_no_job(
     options: dict[str, Any], fails: dict[str, Any], reboots: int
 ) -> None:
-    service = Service(counts={"dedicated": {"startTaskFailed": 1}}, nodes=[node()], fail=fails)
+    service = Service(counts={"dedicated": {"startTaskFailed": 1}}, failed=[node()], fail=fails)
     async with engine(service, NOON.timestamp(), **options) as batch:
         await batch.submit(order())
         observed = await batch.status("gpu", [order().target])
@@ -109,6 +109,6 @@ async def test_a_pool_of_others_is_left_alone_and_a_refused_reboot_fails_no_job(
 
 
 async def test_a_job_that_only_waits_for_its_turn_is_not_told_of_a_node_that_failed() -> None:
-    service = Service(counts={"dedicated": {"startTaskFailed": 1, "idle": 1}}, nodes=[node()])
+    service = Service(counts={"dedicated": {"startTaskFailed": 1, "idle": 1}}, failed=[node()])
 
     assert (await wait_of(service)).startswith("InTurn")
