@@ -64,6 +64,7 @@ COMPARED = {
     "lifecycle/collect.py: now - one.modified > _RENEWED": "a touch too many, or a later one; no job waits",
     "engines/batch/account.py: 0 <= self._clock() - self._asked_at < self._pause": _BOTH_SIDES,
     "engines/batch/account.py: abs(self._clock() - self._read_at) < _LONGEST": _BOTH_SIDES,
+    "engines/batch/node_faults.py: timedelta() <= now - allocated < _REBOOTED": _BOTH_SIDES,
     "engines/batch/pool.py: 0 <= self._clock() - self._written < (_PAUSE if has_changed else _AGAIN)": (
         _BOTH_SIDES
     ),
