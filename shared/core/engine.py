@@ -61,8 +61,8 @@ class Why:
     text: str
     #: whether it passes when other jobs end, or in a moment: recorded only if it lasts
     passes: bool = False
-    #: whether it lasts until the job or the cluster changes
-    never: bool = False
+    never: bool = False  #: whether it lasts until the job or the cluster changes
+    is_brief: bool = False  #: whether it says less than is known otherwise: it replaces no recorded reason
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert
 
 
@@ -82,7 +82,7 @@ class Observation(NamedTuple):
     had_nodes: bool = False
     #: whether its node found other bytes in storage than the code that was accepted, and ran nothing
     is_other_code: bool = False
-    #: why a queued attempt waits; None if no reason is known
+    #: why a queued attempt waits, or what a running one waits for; None if no reason is known
     why: Why | None = None
     #: the engine's own name for it, "" if unknown: any text, kept in the record for people
     handle: str = ""
