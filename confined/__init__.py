@@ -15,41 +15,21 @@ import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
+from confined.entries import Entry, Listing, entry_of, link_of
 from confined.names import Names
-from confined.way import PASS, SAFE, Refused, Way, checked
+from confined.way import PASS, SAFE, Circle, Refused, Special, Way, checked
 
 #: Links on one way, as many as Linux follows; and components with those of the links.
 _LINKS, _STEPS = 40, 4096
 #: Entries of a directory that are listed at once, at most; of a page; and the steps by which the links in one
 #: are looked at.
 _ENTRIES, PAGE, _LISTED = 100_000, 1_000, 50_000
-#: The last moment that a date can hold; files may be of later ones.
-_LATEST = 253_402_300_799.0
 _ENTRY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | SAFE
-_Kind = Literal["file", "directory", "link", "pipe", "socket", "device"]
-_WORDS: tuple[_Kind, ...] = ("file", "directory", "pipe", "socket")
-_KINDS = dict(zip((stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO, stat.S_IFSOCK), _WORDS, strict=True))
 #: A pipe that took a file's place a moment ago is not waited for.
 _FILE = SAFE | os.O_NONBLOCK | os.O_NOCTTY
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What stands in a directory. A link is shown as what it leads to, if that is below the root and near.
-
-    `path` is where that really is, from the root on, without any link. Only files and directories open.
-    """
-
-    name: str
-    path: str
-    kind: _Kind
-    size: int
-    #: Unix time, one that a date can hold
-    modified: float
 
 
 class Parent(NamedTuple):
@@ -73,22 +53,17 @@ class _Opened(NamedTuple):
     names: list[str]
 
 
-class Listing(NamedTuple):
-    """Entries of a directory by name; the name after which others follow, or ""; whether some never do."""
-
-    entries: list[Entry]
-    next: str
-    more: bool
-
-
 class Confined:
     """A directory, held open. `display` is its path for those who make absolute links to what is below it.
+
+    Without a slash at its beginning, `display` is the last part of that path, with any folders above it.
 
     Paths are relative, with slashes. All methods raise OSError; Refused is one.
     """
 
     def __init__(self, fd: int, display: str = "") -> None:
-        self.fd, self._display = fd, display.rstrip("/")
+        self.fd, self._display = fd, f"/{display.strip('/')}/" if display.strip("/") else ""
+        self._is_tail = not display.startswith("/")
 
     @classmethod
     def from_root(cls, root: Path | str, display: str = "") -> Self:
@@ -175,11 +150,10 @@ class Confined:
             if stat.S_ISLNK(status.st_mode):
                 try:
                     status, path = self._stat(path, steps)
-                except OSError:
-                    yield Entry(name, path, "link", status.st_size, modified(status))
+                except OSError as error:
+                    yield link_of(name, path, status, error)
                     continue
-            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "device")
-            yield Entry(name, path, kind, status.st_size, modified(status))
+            yield entry_of(name, path, status)
 
     def _stat(self, path: str, steps: Iterator[int]) -> _Status:
         fd, names = self._walk(path, _ENTRY, links=True, steps=steps)
@@ -207,8 +181,10 @@ class Confined:
                 mode = os.stat(name, dir_fd=way.fd, follow_symlinks=False).st_mode
                 if stat.S_ISLNK(mode):
                     followed += 1
-                    if not links or followed > _LINKS:
-                        raise Refused("a link stands on the way" if not links else "too many links")
+                    if not links:
+                        raise Refused("a link stands on the way")
+                    if followed > _LINKS:
+                        raise Circle("too many links")
                     target = os.readlink(name, dir_fd=way.fd)
                     if target.startswith("/"):
                         target = self._relative_target(target)
@@ -217,7 +193,7 @@ class Confined:
                 elif stat.S_ISDIR(mode):
                     way.enter(name, PASS)
                 elif not stat.S_ISREG(mode):
-                    raise Refused("it is neither a file nor a directory")
+                    raise Special("it is neither a file nor a directory")
                 elif ahead:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 else:
@@ -229,14 +205,10 @@ class Confined:
 
     def _relative_target(self, target: str) -> str:
         """The target of an absolute link from here. Raises Refused."""
-        if self._display and f"{target}/".startswith(f"{self._display}/"):
-            return target[len(self._display) :]
+        above, own, below = f"{target}/".partition(self._display) if self._display else ("", "", "")
+        if own and (self._is_tail or not above):
+            return below[:-1]
         raise Refused("a link leads out of the directory")
-
-
-def modified(status: os.stat_result) -> float:
-    """When a file was changed, Unix time; its author may have set any year, and no date holds them all."""
-    return min(max(0.0, status.st_mtime), _LATEST)
 
 
 def _regular(fd: int) -> int:

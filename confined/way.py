@@ -18,6 +18,14 @@ class Refused(PermissionError):
         super().__init__(errno.EPERM, reason)
 
 
+class Special(Refused):
+    """It leads to what is neither file nor directory."""
+
+
+class Circle(Refused):
+    """It leads through more links than any path has that ends."""
+
+
 class Way:
     """Where a walk has come to: one descriptor, and the names of the directories down to it."""
 

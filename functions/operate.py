@@ -74,17 +74,19 @@ async def audit(req: func.HttpRequest) -> Reply[AuditReport]:
 
 @operation(blueprint, "GET", "health", public=True, head=True, refusals={503: "NotReady"})
 async def health(req: func.HttpRequest) -> Reply[Health]:
-    """Whether storage and clusters answer.
+    """Whether the app works, and which clusters answer.
 
-    200 when storage answers and takes writes, every cluster answers, passes succeed, and the host runs the
-    sweeper and `accept_message`, else 503. One word each for `storage` (`refuses writes` where it only
-    answers reads: `detail` says which writes; they are tried once a minute, and leave nothing), `engine`
-    (`misconfigured` where every cluster answers, but one refuses the settings or is not there, or they
-    describe none), `paused` and `sweeper` (`off` where a setting disables it); `settings` that are wrong,
-    if storage or a cluster refuses them, they turn a function `off`, which is named, or they give nodes the
-    container of drops where there are teams; the number of rows
-    that cannot be read (`unreadable`) and of jobs that wait for a repair of the deployment (`parked`), as
-    the passes of the last 15 minutes counted them. No other names and no reasons, because it needs no key.
+    200 when storage answers and takes writes, passes succeed, and the host runs the sweeper and
+    `accept_message`, so that the app accepts jobs and takes them further; else 503. A cluster never makes
+    it 503: its own jobs wait. One word each for `storage` (`refuses writes` where it only answers reads:
+    `detail` says which writes; they are tried once a minute, and leave nothing), `paused` and `sweeper`
+    (`off` where a setting disables it); of `clusters` the number that are `ok`, that do not answer, and
+    that are `misconfigured`, which refuse the settings, such as an expired token, or are not there, or are
+    not described (`GET /api/clusters` names each with its reason); `settings` that are wrong, if storage or
+    a cluster refuses them, they turn a function `off`, which is named, or they give nodes the container of
+    drops where there are teams; the number of rows that cannot be read (`unreadable`) and of jobs that wait
+    for a repair of the deployment (`parked`), as the passes of the last 15 minutes counted them. No other
+    names and no reasons, because it needs no key.
     """
     from shared.operate.ready import ready
 

@@ -83,9 +83,9 @@ async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
     """List the files in a folder of an output directory.
 
     In the order of their names; of a large folder a part, the rest by the `next` of the answer; 404 lists
-    the directories that exist. `bytes` is null for a directory, for a `link` that leads out of the run's
-    own folder and is not followed, and for what is listed and `leftOut`: a name that cannot be requested
-    (escaped here), or one entry for what a directory has beyond 1,000,000 names.
+    the directories that exist. `bytes` is null for a directory, for a `link` that is not followed, and for
+    what is listed and `leftOut`: a name that cannot be requested (escaped here), what is not a file, or one
+    entry for what a directory has beyond 1,000,000 names.
     """
     from shared.answers.output import OutputEntries, OutputEntry
     from shared.operate.files import output
@@ -102,6 +102,7 @@ async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
             link=one.link or None,
             left_out=one.left_out or None,
             kind=one.kind or None,
+            executable=one.executable,
         )
         for one in page.files
     )
@@ -158,7 +159,8 @@ async def get_outputs(req: func.HttpRequest) -> Reply[OutputDirectories]:
     """List a job's output directories.
 
     `id`, `path` (where it lies on the nodes; the prefix of the job file
-    alone, until the cluster says which folders follow), and the address of the list of their files.
+    alone, until the cluster says which folders follow), and the address of the list of their files. What
+    the job [saved](../how-to/go-on-from-a-checkpoint.md) is among them once there is something: `saved`.
     """
     from shared.operate.files import output
 

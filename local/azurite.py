@@ -64,8 +64,8 @@ async def azurite(
     access log; `on_write` makes it report each write of a blob (event_grid/writes.mjs), and gets each line.
     `allowed_hosts` are names of this machine beside the loopback ones. `preload` are modules that node loads
     first. With a `certificate`, whose key lies beside it, it is asked by https, and takes tokens of
-    identities as well. Stopped by SIGTERM and, as Azurite hangs while a request is half open, by SIGKILL
-    after 2 s. Raises AzuriteError with the remedy.
+    identities as well. Stopped by SIGTERM, at which it cuts its connections and writes its records, as it
+    does when this process dies. Raises AzuriteError with the remedy.
     """
     script = find_script()
     modules = [*preload, *([_WRITES] if on_write else [])]
@@ -85,7 +85,7 @@ async def azurite(
         *(_https(certificate) if certificate else []),
         *(["--silent"] if on_request is None else []),
     ]
-    async with child(argv, name="Azurite", on_line=take, grace=2.0) as process:
+    async with child(argv, name="Azurite", on_line=take, grace=30.0) as process:
         blob, queue, table = await _addresses(process)
         yield Azurite(pid=process.pid, blob_url=blob, queue_url=queue, table_url=table, process=process)
 

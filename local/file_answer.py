@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from aiohttp import web
 
-from confined import modified
+from confined.entries import modified
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 _CHUNK = 1 << 20

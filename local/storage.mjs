@@ -1,7 +1,7 @@
 // Loaded into Azurite before it starts (node --import). Its account key is public, and it looks
 // neither at Host nor at Origin: any web page could put a job into a queue. The rules are those of border.py.
 import http from "node:http";
-import { isIPv6 } from "node:net";
+import net, { isIPv6 } from "node:net";
 
 const names = new Set(new URL(import.meta.url).searchParams.getAll("name"));
 const authority = /^(\[[0-9a-f:.]+\]|[^\][:/@\s]+)(?::[0-9]*)?$/i;
@@ -60,11 +60,28 @@ http.Server.prototype.emit = function (event, request, response) {
   return true;
 };
 
-// It ends when its parent has died without stopping it; `unref` lets it end by itself as well.
+// Azurite writes its records to the disk every five seconds, and when it ends, which waits for connections that
+// clients keep open, and for requests that are half sent: no one but it can know what it has acknowledged.
+const servers = new Set();
+const listen = net.Server.prototype.listen;
+net.Server.prototype.listen = function () {
+  servers.add(this);
+  return listen.apply(this, arguments);
+};
+process.once("SIGTERM", () => {
+  if (servers.size === 0) process.exit(0);
+  const cut = () => servers.forEach((server) => server.closeAllConnections?.());
+  cut();
+  setInterval(cut, 50).unref();
+});
+
+// It ends when its parent has died without stopping it; `unref` lets it end by itself as well. No one reads its
+// lines then, and a line that it cannot write must not end it before its records are written.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 process.stdin
   .on("end", () => {
     process.kill(process.pid, "SIGTERM");
-    setTimeout(() => process.exit(1), 2000);
+    setTimeout(() => process.exit(1), 60_000).unref();
   })
   .resume();
 process.stdin.unref();

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import socket
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from local.batchai.state.scheduler import Pace
 from local.batchai.state.settings import Settings
 from local.border import Border, add_option
 from local.nodes import gpus
-from local.nodes.settings import SettingsError, account, table
+from local.nodes.settings import Address, SettingsError, account, table
 from local.record_file import StoreBusyError, StoreFullError
 from local.stop import stop_event
 
@@ -50,22 +51,23 @@ def _is_defect(record: logging.LogRecord) -> bool:
 
 async def _serve(settings: Settings, port: int, https_port: int | None, until_stdin_closes: bool) -> int:
     stop = stop_event(until_stdin_closes=until_stdin_closes)
-    runner = web.AppRunner(application(settings), access_log=None, shutdown_timeout=1)
+    try:
+        listening = socket.create_server((_HOST, port))
+    except OSError as error:
+        return _fail(
+            f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
+        )
+    own = Address(_HOST, listening.getsockname()[1])
+    address = f"http://{_HOST}:{own.port}"
+    runner = web.AppRunner(application(settings, address), access_log=None, shutdown_timeout=1)
     await runner.setup()
     async with contextlib.AsyncExitStack() as running:
         running.push_async_callback(runner.cleanup)
-        site = web.TCPSite(runner, _HOST, port)
-        try:
-            await site.start()
-        except OSError as error:
-            return _fail(
-                f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
-            )
-        own = runner.addresses[0][:2]
+        await web.SockSite(runner, listening).start()
         proxy = StorageProxy(settings.account.name, {**settings.account.local, "file": own})
         running.push_async_callback(proxy.close)
         await _serve_tls(runner, settings.data, https_port, proxy)
-        sys.stdout.write(f"ready http://{_HOST}:{runner.addresses[0][1]}\n")
+        sys.stdout.write(f"ready {address}\n")
         sys.stdout.flush()
         await stop.wait()
     return 0

@@ -19,8 +19,8 @@ from local.conduct import commit, conduct, spawn
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root
 from local.nodes.mounts import Mounter
-from local.nodes.run import DEFECT, Run
-from local.nodes.work import Outcome
+from local.nodes.run import Run
+from local.nodes.work import DEFECT, Outcome, never_began
 from local.record_file import StoreFullError
 
 _log = logging.getLogger(__name__)
@@ -184,7 +184,7 @@ class Conductor:
             outcome: Outcome = await run.execute()
         except Exception:  # noqa: BLE001 a defect must not hold the nodes of the job for ever
             _log.exception("a defect of the emulator at the end of a run")
-            outcome = Outcome(errors=(DEFECT,))
+            outcome = never_began(DEFECT)
 
         def change() -> None:
             job = self._store.jobs[key]

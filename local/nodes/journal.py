@@ -20,7 +20,7 @@ class Journal:
     def open(self, directory: Path) -> None:
         """From now on, write to the file in this directory, given by its real path."""
         self._directory = directory
-        self._append(directory, self._waiting)
+        _add_lines(directory, self._name, self._waiting)
         self._waiting.clear()
 
     def add(self, text: str) -> None:
@@ -29,12 +29,19 @@ class Journal:
         if self._directory is None:
             self._waiting.append(line)
         else:
-            self._append(self._directory, [line])
+            _add_lines(self._directory, self._name, [line])
 
-    def _append(self, directory: Path, lines: Sequence[str]) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with (
-            Confined.real(directory) as folder,
-            os.fdopen(os.open(self._name, flags, 0o666, dir_fd=folder.fd), "a") as file,
-        ):
-            file.writelines(lines)
+    def add_beside(self, name: str, text: str) -> None:
+        """Add a line to another file of the directory, if there are both."""
+        if text and self._directory is not None:
+            _add_lines(self._directory, name, [f"{text}\n"])
+
+
+def _add_lines(directory: Path, name: str, lines: Sequence[str]) -> None:
+    """Add lines to a file in a directory, given by its real path. Raises OSError where a job put a link."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with (
+        Confined.real(directory) as folder,
+        os.fdopen(os.open(name, flags, 0o666, dir_fd=folder.fd), "a") as file,
+    ):
+        file.writelines(lines)

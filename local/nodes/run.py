@@ -3,9 +3,8 @@
 import asyncio
 import logging
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,16 +14,14 @@ from local.nodes.containers import Containers, Host, forget, left_over_site, run
 from local.nodes.fault import Failed, Fault
 from local.nodes.journal import Journal
 from local.nodes.launcher import Launcher
-from local.nodes.mounts import Mounter, link, unlink
+from local.nodes.mounts import Mounter, Mounts
 from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
 from local.nodes.ssh import Peer, write_ssh
 from local.nodes.usage import sampled
-from local.nodes.volume import MountError, Volume
-from local.nodes.work import Outcome, Plan, Process, Work
+from local.nodes.work import Outcome, Plan, Process, Work, outcome_of
 
 _log = logging.getLogger(__name__)
-DEFECT = Fault(code="InternalError", message="The emulator has a defect; see its log")
 
 
 class Run:
@@ -41,17 +38,12 @@ class Run:
     ) -> None:
         self._order = work
         self._settings = settings
-        self._mounter = mounter
         self._launcher = launcher
         self._on_outputs = on_outputs
         self._machines, self._mark = work.machines, work.mark
         self._node_directories = [
             machine.directories(settings.data, work.names) for machine in self._machines
         ]
-        self._volumes: Sequence[Volume] = ()
-        self._held: list[Volume] = []
-        #: The directories of the volumes, and whether all in them is ours.
-        self._directories: dict[Path, bool] = {}
         single = len(self._machines) == 1
         self._suffixes = ["" if single else f"-{machine.id}" for machine in self._machines]
         self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
@@ -59,6 +51,8 @@ class Run:
         begun = (self._config / self._mark).exists()
         # The name of the folder is that of earlier versions, which may have begun jobs in it.
         self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
+        tellers = [journal.add for journal in self._journals]
+        self._mounts = Mounts(mounter, self._name, self._node_directories, tellers)
         self._site = left_over_site(self._runtimes, self._name, self._node_directories) if begun else Host()
         self._stop = asyncio.Event()
         self._why = ""
@@ -75,7 +69,9 @@ class Run:
         await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         if work.done():
-            outcome = _outcome(work)
+            outcome = outcome_of(work)
+            with suppress(OSError):
+                self._journals[0].add_beside("stderr.txt", outcome.reason)
         else:
             work.cancel()
             await asyncio.wait({work})
@@ -88,11 +84,19 @@ class Run:
     async def _work(self) -> Outcome:
         plan = await self._order.plan(self._node_directories)
         self._make_node_directories()
-        await self._mount(plan)
-        directory = await self._make_outputs(plan)
+        # A job that cannot start has its outputs all the same, if it can: they hold the reason.
+        fault = await self._mounts.hold(plan.shared_volumes, plan.volumes) or plan.fault
+        try:
+            directories = await self._make_outputs(plan)
+        except OSError:
+            if fault is None:
+                raise
+        if fault is not None:
+            raise Failed(fault)
+        directory = directories[plan.logs]
         await self._enter(plan)
         self._write_ssh()
-        async with sampled(directory, self._machines):
+        async with sampled(directories.get(plan.reports), self._machines):
             if outcome := await self._prepare(plan, directory):
                 return outcome
             return await self._launch(plan, directory)
@@ -115,30 +119,12 @@ class Run:
             spot.hosts.write_text("".join(f"{machine.address}\n" for machine in self._machines))
             (spot.job / "config" / self._mark).touch()
 
-    async def _mount(self, plan: Plan) -> None:
-        for volume in plan.shared_volumes:
-            await self._hold(volume)
-        self._volumes = tuple(replace(one, holder=self._name) for one in plan.volumes)
-        for volume in self._volumes:
-            directory = await self._hold(volume)
-            for spot, journal in zip(self._node_directories, self._journals, strict=True):
-                link(spot.job_mounts, volume, directory)
-                journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
-                if unseen := self._mounter.unseen(volume):
-                    journal.add(f"Of {volume.label}, {unseen}")
-
-    async def _hold(self, volume: Volume) -> Path:
-        directory = await self._mounter.hold(volume)
-        self._held.append(volume)
-        self._directories[directory] = volume.kind != "unmanaged"
-        return directory
-
-    async def _make_outputs(self, plan: Plan) -> Path:
-        """Create the output directories; returns the one for standard output and error."""
+    async def _make_outputs(self, plan: Plan) -> Mapping[str, Path]:
+        """Create the output directories; returns those of the first node."""
         directories = []
         for outputs, spot, journal in zip(plan.outputs, self._node_directories, self._journals, strict=True):
             real = {
-                name: make_directory(spot, output.prefix, output.rest, self._directories)
+                name: make_directory(spot, output.prefix, output.rest, self._mounts.directories)
                 for name, output in outputs.items()
             }
             journal.open(real[plan.logs])
@@ -151,7 +137,7 @@ class Run:
                 for name, path in directories[0].items()
             }
         )
-        return directories[0][plan.logs]
+        return directories[0]
 
     @property
     def _config(self) -> Path:
@@ -180,7 +166,8 @@ class Run:
             return
         self._log_all(f"Starting a container of the image {image.name} on each node, by {runtime.name}")
         self._site = containers = Containers(runtime, self._name, self._node_directories, plan.own)
-        await containers.open(image, self._directories, any(machine.gpus for machine in self._machines))
+        gpus = any(machine.gpus for machine in self._machines)
+        await containers.open(image, self._mounts.directories, gpus)
 
     async def _prepare(self, plan: Plan, directory: Path) -> Outcome | None:
         if not plan.preparation:
@@ -247,16 +234,10 @@ class Run:
 
     async def _put_away(self, outcome: Outcome) -> Outcome:
         """Write back and unmount. Output that cannot be written back fails a job that had succeeded."""
-        for volume in self._held:
-            try:
-                await self._mounter.release(volume, tries=1 if outcome.requeue else 3)
-            except MountError as error:
-                _log.warning("%s: %s", self._order.name, error)
-                if not outcome.errors and not outcome.requeue:
-                    outcome = Outcome(exit_code=outcome.exit_code, errors=(error.fault,))
-        for spot in self._node_directories:
-            with suppress(OSError):
-                unlink(spot.job_mounts, self._volumes)
+        for fault in await self._mounts.release(tries=1 if outcome.requeue else 3):
+            _log.warning("%s: %s", self._order.name, fault.message)
+            if not outcome.errors and not outcome.requeue:
+                outcome = Outcome(exit_code=outcome.exit_code or 1, errors=(fault,))
         shutil.rmtree(self._tasks, ignore_errors=True)
         forget(self._runtimes, self._name)
         return outcome
@@ -265,18 +246,3 @@ class Run:
         for journal in self._journals:
             with suppress(OSError):
                 journal.add(text)
-
-
-def _outcome(work: "asyncio.Task[Outcome]") -> Outcome:
-    try:
-        return work.result()
-    except Failed as error:
-        return Outcome(errors=(error.fault,))
-    except tasks.TaskLost:
-        return Outcome(requeue=True)
-    except OSError as error:
-        what = ": ".join(str(part) for part in (error.strerror, error.filename) if part)
-        return Outcome(errors=(Fault(code="JobEnvironmentFailed", message=what),))
-    except Exception:  # noqa: BLE001 the entry point of a run: a defect must not hold its nodes for ever
-        _log.exception("a defect of the emulator in a run")
-        return Outcome(errors=(DEFECT,))

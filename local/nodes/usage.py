@@ -1,6 +1,7 @@
 """usage.jsonl: how busy the machines of a job are, a line for each of them now and then.
 
-It is beside execution.log. All nodes are this machine, so only their GPUs distinguish them.
+It is in a directory of its own, for a job that asks for it. All nodes are this machine, so only their GPUs
+distinguish them.
 """
 
 import asyncio
@@ -21,8 +22,14 @@ EVERY, _MANY = 15.0, 1000
 
 
 @asynccontextmanager
-async def sampled(directory: Path, machines: Sequence[Machine]) -> AsyncIterator[None]:
-    """While the block runs, add samples to the file in a folder (its real path). No error fails the job."""
+async def sampled(directory: Path | None, machines: Sequence[Machine]) -> AsyncIterator[None]:
+    """While the block runs, add samples to the file in a folder (its real path), if there is one.
+
+    No error fails the job.
+    """
+    if directory is None:
+        yield
+        return
     task = asyncio.create_task(_sample(directory, machines), name="usage")
     try:
         yield

@@ -1,12 +1,19 @@
 """What a job has to do on its nodes, and how it ended."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from local.nodes.fault import Failed, Fault
 from local.nodes.machine import Directories, Machine
+from local.nodes.tasks import TaskLost
 from local.nodes.volume import Volume
+
+_log = logging.getLogger(__name__)
+DEFECT = Fault(code="InternalError", message="The emulator has a defect; see its log")
+NEVER_BEGAN = 127
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,8 @@ class Plan:
     outputs: Sequence[Mapping[str, Output]]
     #: The output that holds the standard streams and the log of the run.
     logs: str
+    #: The output that holds the reports of the nodes; none are made without it.
+    reports: str
     image: Image | None
     #: The variables that the job itself defines; they replace those of an image.
     own: frozenset[str]
@@ -73,6 +82,8 @@ class Plan:
     programs: tuple[str, ...]
     #: The processes to start. Raises CannotLaunch.
     processes: Callable[[Find], Sequence[Process]]
+    #: Why none of them can be started; the outputs are made for this reason only.
+    fault: Fault | None = None
 
 
 class Work(Protocol):
@@ -95,7 +106,7 @@ class Work(Protocol):
         """Its nodes; the first is the master."""
 
     async def plan(self, directories: Sequence[Directories]) -> Plan:
-        """Make the plan. Raises Failed or OSError, either of which ends the job."""
+        """Make the plan. Raises Failed or OSError, either of which ends the job without any output."""
 
 
 @dataclass(frozen=True)
@@ -105,3 +116,29 @@ class Outcome:
     exit_code: int | None = None
     errors: tuple[Fault, ...] = ()
     requeue: bool = False
+    #: What its standard error is to say, where no process of the job could.
+    reason: str = ""
+
+
+def never_began(fault: Fault) -> Outcome:
+    """The end of a job that could not start: that of a shell which cannot run a command.
+
+    Clients take an end without an exit code for a success.
+    """
+    return Outcome(NEVER_BEGAN, (fault,), reason=f"{fault.code}: {fault.message}")
+
+
+def outcome_of(work: "asyncio.Task[Outcome]") -> Outcome:
+    """How the work of a run ended, also by an error."""
+    try:
+        return work.result()
+    except Failed as error:
+        return never_began(error.fault)
+    except TaskLost:
+        return Outcome(requeue=True)
+    except OSError as error:
+        what = ": ".join(str(part) for part in (error.strerror, error.filename) if part)
+        return never_began(Fault(code="JobEnvironmentFailed", message=what))
+    except Exception:  # noqa: BLE001 the entry point of a run: a defect must not hold its nodes for ever
+        _log.exception("a defect of the emulator in a run")
+        return never_began(DEFECT)

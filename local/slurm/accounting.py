@@ -27,6 +27,7 @@ def slurm_conf_lines(accounting: Accounting, munge: Path) -> list[str]:
         f"AccountingStoragePort={accounting.slurmdbd}",
         f"AccountingStoragePass={munge}",
         "AccountingStoreFlags=job_comment",
+        "AccountingStorageTRES=gres/gpu",
     ]
 
 

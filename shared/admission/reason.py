@@ -81,7 +81,7 @@ def _saving(ports: Ports, job: Job) -> Why:
 
 
 def why_queued(observation: Observation, *, cancel: bool) -> Why | None:
-    """Why an attempt waits in its cluster's queue, or what one waits for that has begun."""
+    """Why an attempt waits in its cluster's queue, or does nothing although it has begun."""
     return _ENDS if cancel and observation.state is JobState.QUEUED else observation.why
 
 

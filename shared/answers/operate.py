@@ -135,10 +135,11 @@ class AuditReport(Answer):
 
 
 class Readiness(Answer):
-    """Whether storage and the clusters answer, in one word each."""
+    """Whether the app works, in one word for each part, and how many clusters answer."""
 
     storage: str
-    engine: str
+    clusters: dict[str, int]
+    """Clusters by what they do: `ok`, `does not answer`, `misconfigured`."""
     paused: bool
     sweeper: str
     settings: str

@@ -16,13 +16,17 @@ class OutputEntry(Answer):
     """Null for a directory, for a link that is not followed, and for an entry that is left out."""
     modified: Time | None
     link: bool | None = None
-    """True for a link that points out of the run's own folder."""
+    """True for a link that is not followed: it leads out of the run's own folder, unless `kind` says
+    otherwise."""
     left_out: bool | None = None
     """True if the name cannot be requested, if it is not a file, or if it stands for the rest of too many
     entries."""
     kind: str | None = None
     """The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`,
-    `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is."""
+    `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is. Of a link:
+    `nowhere`, or `special` for one to a pipe, a socket or a device."""
+    executable: bool | None = None
+    """Whether a file is a program; left out if the cluster does not report it."""
 
 
 class OutputEntries(Answer):

@@ -8,10 +8,16 @@ from aiohttp import ClientResponse, ClientSession
 
 from shared.connections.connector import Connector
 from shared.connections.limits import ANSWER_LIMITS
+from shared.connections.pauses import Pauses
 
 
-def session(connector: Connector | None = None, **options: Any) -> ClientSession:
-    """A session; the options are aiohttp's. Its timeouts end waits of callers, and no attempt to connect."""
+def session(connector: Connector | None = None, *, service: str = "", **options: Any) -> ClientSession:
+    """A session; the options are aiohttp's. Its timeouts end waits of callers, and no attempt to connect.
+
+    With the name of a `service`, requests raise Busy while that asks for a pause (`Retry-After`).
+    """
+    if service:
+        options["middlewares"] = (Pauses(service),)
     return ClientSession(connector=connector or Connector(), **{**ANSWER_LIMITS, **options})
 
 

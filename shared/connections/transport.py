@@ -7,7 +7,9 @@ from typing import Any
 from aiohttp import ClientSession, DummyCookieJar
 from azure.core.exceptions import ServiceResponseError
 from azure.core.pipeline.transport import AioHttpTransport
+from yarl import URL
 
+from shared.connections.pauses import Pauses
 from shared.connections.session import distrust, session
 
 #: The name that a client gives to a request; services that repeat it name the request that they answer.
@@ -17,10 +19,15 @@ _ID = "x-ms-client-request-id"
 class Transport(AioHttpTransport):  # type: ignore[misc]
     """azure-core's transport, over a session of ours that the first request opens."""
 
-    def __init__(self, *, use_env_settings: bool = True, **options: Any) -> None:
-        """`use_env_settings`: whether a proxy in the environment is used. The others are azure-core's."""
+    def __init__(self, *, use_env_settings: bool = True, service: str = "", **options: Any) -> None:
+        """`use_env_settings`: whether a proxy in the environment is used. The others are azure-core's.
+
+        With the name of a `service`, a request raises Busy where that asks for a pause: azure-core would
+        sleep for all of it, in the middle of a pass.
+        """
         super().__init__(use_env_settings=use_env_settings, **options)
         self._trust_env = use_env_settings
+        self._pauses = Pauses(service) if service else None
         self.session: ClientSession | None
         #: whether the last request has an answer
         self.answered = False
@@ -36,8 +43,14 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
     async def send(self, request: Any, **options: Any) -> Any:
         """Send a request. One that names another request is discarded: azure-core tries again."""
         self.answered = False
+        address = "" if self._pauses is None else str(URL(request.url).origin())
+        if self._pauses is not None:
+            self._pauses.check(address, request.method)
         answer = await super().send(request, **options)
         self.answered = True
+        if self._pauses is not None:
+            self._pauses.heed(address, request.method, answer.status_code, answer.headers.get("Retry-After"))
+            self._pauses.check(address, request.method)
         name = answer.headers.get(_ID)
         if name is not None and name != request.headers.get(_ID, name):
             if self.session is not None:

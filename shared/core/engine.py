@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
 from shared.core.code.record import CodeSource
-from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
+from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
+from shared.core.relations.before import Before
 
 if TYPE_CHECKING:
     from shared.jobspec import JobSpec, JsonObject, Problem
@@ -51,6 +52,8 @@ class Order:
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     #: the code that each node fetches, checks and unpacks before anything runs; None if it brings none
     code: CodeSource | None = None
+    before: tuple[Before, ...] = ()  #: the jobs whose output it may read
+    resumes: str = ""  #: the job from whose saved files it goes on; "" for none
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,7 @@ class Why:
 
     word: str
     text: str
-    #: whether it passes when other jobs end, or in a moment: recorded only if it lasts
-    passes: bool = False
+    passes: bool = False  #: when other jobs end, or in a moment: recorded only if it lasts
     never: bool = False  #: whether it lasts until the job or the cluster changes
     is_brief: bool = False  #: whether it says less than is known otherwise: it replaces no recorded reason
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert
@@ -82,8 +84,8 @@ class Observation(NamedTuple):
     had_nodes: bool = False
     #: whether its node found other bytes in storage than the code that was accepted, and ran nothing
     is_other_code: bool = False
-    #: why a queued attempt waits, or what a running one waits for; None if no reason is known
-    why: Why | None = None
+    why: Why | None = None  #: why a queued attempt waits, or what a running one waits for
+    allotted: Allotted | None = None  #: what its scheduler gave it of all its nodes; None if it does not say
     #: the engine's own name for it, "" if unknown: any text, kept in the record for people
     handle: str = ""
     #: the folders between a path prefix of the job and its output, "" if not known yet
@@ -108,8 +110,9 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
-    #: of an entry that is left out: file, directory, link, pipe, socket, device, or other; "" for the rest
+    #: if left out: file, directory, link, pipe, socket, device, or other; of a link: nowhere, special, or ""
     kind: str = ""
+    executable: bool | None = None  #: of a file; None if the cluster does not say
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,7 @@ class FileChunk:
 
     data: bytes
     next: int
-    #: bytes of the whole file
-    size: int
+    size: int  #: bytes of the whole file
     #: changes when the file does, as far as the engine can see that; "" if it cannot
     version: str = ""
 
@@ -153,8 +155,7 @@ class ClusterView:
     maximum: int | None
     size: str
     errors: tuple[str, ...] = ()
-    #: dedicated or lowpriority; "" when the engine does not say
-    priority: str = ""
+    priority: str = ""  #: dedicated or lowpriority; "" when the engine does not say
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
     supply: Supply = NO_SUPPLY
@@ -200,8 +201,7 @@ class Variable:
     name: str
     #: as the script sees it, or how it is formed if `exact` is False
     value: str
-    #: who sets it: engine, job, slipway
-    source: str
+    source: str  #: who sets it: engine, job, slipway
     exact: bool = True
 
 
@@ -269,7 +269,7 @@ class Engine(Protocol):
         """Request its end. A job that has ended or is unknown counts as success."""
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove everything that the cluster keeps of ended attempts, except the job's own output files.
+        """Remove what the cluster keeps of ended attempts and what their jobs saved, except output files.
 
         Returns the names of attempts with leftovers, for which the caller repeats the call later. An attempt
         that is unknown, or whose name belongs to another job, is left alone.

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.jobspec import iso_duration
+
+
+class Allotted(NamedTuple):
+    """What a job has of its nodes: their GPUs, and its part of each node, 1 for all; None if not known."""
+
+    gpus: int | None = None
+    part: float | None = 1.0
+
+
+#: Whole nodes, with all their GPUs.
+ALL = Allotted()
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,10 @@ class ClusterFacts:
     #: the keys (`directory_key`) of the containers, shares and file servers that its nodes have directories
     #: for: a job that mounts one gets the directory, with any key
     directories: frozenset[str] = frozenset()
+    #: what a job with the requested resources gets of each of its nodes, by which it is counted
+    allotted: Allotted = ALL
+    #: whether its scheduler lists every node that it can ever have, so that no job of more can start
+    lists_all: bool = False
 
 
 #: Nothing is known.
@@ -82,6 +97,7 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
     return ClusterFacts(
         mounts=frozenset().union(*mounts) if mounts else None,
         max_nodes=min(nodes, default=None),
+        lists_all=read.lists_all,
         gpus=read.gpus if configured.gpus is None else configured.gpus,
         memory=read.memory if configured.memory is None else configured.memory,
         longest=min(times, default=None),
@@ -92,6 +108,7 @@ def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts
         region=read.region or configured.region,
         packages=configured.packages,
         directories=configured.directories,
+        allotted=read.allotted,
     )
 
 

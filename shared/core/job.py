@@ -75,17 +75,18 @@ class Job(FrozenModel):
     #: the nodes and the priority that its document requests; 0 and "" in older records
     nodes: int = 0
     priority: str = ""
-    #: the job that this one repeats, by `rerun`
+    #: the job that this one repeats, by `rerun`; and the one from whose saved files it goes on
     rerun_of: str = ""
+    resumes: str = ""
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
-    #: its job sweep, if it belongs to one
-    sweep: Member | None = None
+    sweep: Member | None = None  #: its job sweep, if it belongs to one
     #: its claim on its team's quota; None if there is no quota
     claim: Claim | None = None
-    #: GPUs of all its nodes together, as far as they are known
+    #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node
     gpus: int = 0
-    #: the price of an hour; None if it is not known
+    part: float = 1.0
+    #: the price of an hour of its part; None if it is not known
     rate: Rate | None = None
 
     state: JobState
@@ -187,7 +188,7 @@ class Job(FrozenModel):
         """What it has used with all its attempts, once it has ended."""
         hours = (self.ran_before + seconds_between(self.started, self.ended)) / 3600
         cost = hours * self.rate.per_hour if self.rate else 0.0
-        return Usage(1, hours * self.nodes, hours * self.gpus, cost)
+        return Usage(1, hours * self.nodes * self.part, hours * self.gpus, cost)
 
     @property
     def _is_new(self) -> bool:

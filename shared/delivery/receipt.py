@@ -148,7 +148,12 @@ def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     for directory in properties.get("outputDirectories") or ():
         path = _path(job, directory.get("pathPrefix"), "outputs", directory.get("pathSuffix"))
         directories.append({"id": directory["id"], "path": path})
-    return [one | {"files": f"/api/jobs/{job.id}/files?directory={one['id']}"} for one in directories]
+    return [one | {"files": address(job, one["id"])} for one in directories]
+
+
+def address(job: Job, directory: str) -> str:
+    """The address of the list of a directory's files."""
+    return f"/api/jobs/{job.id}/files?directory={directory}"
 
 
 def _path(job: Job, prefix: str | None, *below: str | None) -> str:
@@ -176,4 +181,4 @@ def _counts(job: Job, document: Mapping[str, Any]) -> dict[str, Any]:
     if job.started is None or job.ended is None:
         return {"nodes": nodes}
     hours = max(0.0, (job.ended - job.started).total_seconds()) / 3600
-    return {"nodes": nodes, "nodeHours": round(nodes * hours, 4)}
+    return {"nodes": nodes, "nodeHours": round(nodes * job.part * hours, 4)}

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
-from confined import Confined, Entry
+from confined import Confined
+from confined.entries import Entry
 from confined.names import Names
 from shared.core.engine import FileChunk, FilePage, OutputFile
 from shared.core.errors import Busy, NotFound, Transient, no_file
@@ -44,6 +45,14 @@ class _Local(NamedTuple):
 
     prefix: str
     rest: str
+
+
+class _Place(NamedTuple):
+    """A directory that a job wrote to: what is above, the folders that are this run's or job's, the rest."""
+
+    above: str
+    own: str
+    inside: str
 
 
 class Records:
@@ -167,8 +176,8 @@ class Records:
     ) -> Iterator[tuple[Confined, str]]:
         """The folder of a run below one of the job's path prefixes, and a path in it. Raises NotFound.
 
-        The record's path of a directory counts if the names of its folders belong to this very run; none of
-        them may be a link.
+        The record's path of a directory counts if the names of its folders belong to this very run, or to
+        what its job saves; none of them may be a link.
         """
         record = record or self._read(target)
         if record is None:
@@ -180,15 +189,11 @@ class Records:
             raise NotFound("no node has started the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
-        whose, run = written_by(target, record)
-        own = f"/{self._layout.segment(whose)}/{run}"
-        prefix, _, inside = written.partition(f"{own}/")
-        if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
-            raise NotFound(f"there is no output directory {directory!r}")
+        prefix, own, inside = self._place(target, directory, written, record)
         try:
             with (
                 self._opened(prefix) as above,
-                above.directory(own, links=False, display=prefix + own) as root,
+                above.directory(own, links=False, display=own.lstrip("/")) as root,
             ):
                 yield root, f"{inside}/{path}"
         except _Unseen:
@@ -199,6 +204,18 @@ class Records:
             raise NotFound(f"{path} cannot be opened: {error.strerror}") from None
         except OSError as error:
             raise Transient(f"{path} cannot be read: {error.strerror}") from error
+
+    def _place(self, target: Target, directory: str, written: str, record: Record) -> _Place:
+        """The parts of the path that a record has for a directory. Raises NotFound."""
+        if written == self._layout.saved(target.job_id):
+            above, _, name = written.rpartition("/")
+            return _Place(above, f"/{name}", ".")
+        whose, run = written_by(target, record)
+        own = f"/{self._layout.segment(whose)}/{run}"
+        prefix, _, inside = written.partition(f"{own}/")
+        if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
+            raise NotFound(f"there is no output directory {directory!r}")
+        return _Place(prefix, own, inside)
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[Confined]:
@@ -230,5 +247,9 @@ def _file(entry: Entry) -> OutputFile:
     modified = datetime.fromtimestamp(entry.modified, UTC)
     if entry.kind in ("pipe", "socket", "device") or not is_askable(entry.name):
         return OutputFile(escaped(entry.name), None, modified, left_out=True, kind=entry.kind)
-    size = entry.size if entry.kind == "file" else None
-    return OutputFile(entry.name, size, modified, link=entry.kind == "link")
+    if entry.kind == "link":
+        kind = "" if entry.leads == "out" else entry.leads
+        return OutputFile(entry.name, None, modified, link=True, kind=kind)
+    if entry.kind == "directory":
+        return OutputFile(entry.name, None, modified)
+    return OutputFile(entry.name, entry.size, modified, executable=entry.executable)

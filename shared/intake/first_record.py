@@ -84,6 +84,7 @@ def _arrival(candidate: Candidate, *, valid: bool) -> dict[str, Any]:
         "drop": candidate.drop,
         "code": candidate.request.code if valid else None,
         "rerun_of": candidate.rerun_of,
+        "resumes": candidate.resumes,
         "dependencies": candidate.request.dependencies,
         "sweep": candidate.member,
     }
@@ -126,8 +127,8 @@ def _share(policy: Policy, request: Request, runnable: Runnable | None) -> dict[
     members: dict[str, Any] = {"team": request.share.team}
     if runnable is None:
         return members
-    demand = demand_of(policy, request, runnable.document, runnable.cluster)
-    members |= {"gpus": demand.gpus, "rate": demand.rate}
+    demand = demand_of(policy, runnable.document, runnable.cluster)
+    members |= {"gpus": demand.gpus, "part": demand.part, "rate": demand.rate}
     if request.share.quota is not None:
         members["claim"] = demand.claim
     return members

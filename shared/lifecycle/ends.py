@@ -21,7 +21,7 @@ from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
 from shared.lifecycle.packages import seconds_of_packages
 from shared.lifecycle.retry import free_attempts, not_started
-from shared.lifecycle.transition import move
+from shared.lifecycle.transition import allotted, move
 
 #: Failures of the job's own programs, which have written more.
 _OWN = (Reason.USER, Reason.PREPARATION)
@@ -43,6 +43,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
         **_times(job, observation),
+        **allotted(job, observation),
     )
 
 

@@ -19,7 +19,7 @@ from shared.lifecycle.ends import end_lost, end_with_attempt, with_last_error
 from shared.lifecycle.exit_codes import with_meaning
 from shared.lifecycle.other_code import without_other_code
 from shared.lifecycle.retry import free_attempts, not_started, spent_on_another, wait, was_recalled
-from shared.lifecycle.transition import move, note
+from shared.lifecycle.transition import allotted, move, note
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +94,7 @@ async def follow(ports: Ports, stored: Stored, observation: Observation) -> Chan
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
         **_times(observation),
+        **allotted(job, observation),
     )
 
 

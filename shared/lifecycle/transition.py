@@ -6,7 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from shared.core.job import JobState, Stored, Transition
+from shared.core.cost.usage import Rate
+from shared.core.engine import Observation
+from shared.core.job import Job, JobState, Stored, Transition
 from shared.core.ledger.entries import Change
 from shared.core.notify.events import Notice, notice_of, warning_of
 from shared.core.ports import Ports
@@ -23,6 +25,23 @@ def move(ports: Ports, stored: Stored, state: JobState, **changes: Any) -> Chang
 def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
     """A change that leaves the state as it is."""
     return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_redacted(changes)))
+
+
+def allotted(job: Job, observation: Observation) -> dict[str, Any]:
+    """What it has of its nodes, once its scheduler reports that; before, it counts with what was requested.
+
+    Its claim on its team's quota stays as it is until its end.
+    """
+    if observation.allotted is None:
+        return {}
+    gpus, part = observation.allotted
+    changes: dict[str, Any] = {} if gpus is None else {"gpus": gpus}
+    if part is None or part == job.part:
+        return changes
+    if job.rate is not None:
+        price = job.rate.per_hour / job.part * part
+        changes["rate"] = Rate(per_hour=price, currency=job.rate.currency)
+    return changes | {"part": part}
 
 
 def warn(ports: Ports, stored: Stored, idle: Idle, text: str) -> Change:

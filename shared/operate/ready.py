@@ -1,10 +1,14 @@
-"""ready: whether the dispatcher can work now. Takes bounded time; an answer is reused for a few seconds."""
+"""ready: whether the dispatcher can work now, and which clusters answer, apart from each other.
+
+Takes bounded time; an answer is reused for a few seconds.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections import Counter
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,7 +48,8 @@ class Ready:
     """
 
     storage: bool
-    engine: bool
+    #: how many of the clusters do what, by the words of health
+    clusters: Mapping[str, int]
     paused: bool
     #: the places of storage that refuse writes, where it answers reads
     unwritable: tuple[str, ...] = ()
@@ -58,14 +63,11 @@ class Ready:
     unreadable: int = 0
     #: jobs that wait for the deployment to be corrected
     parked: int = 0
-    #: every cluster answers, but one refuses the settings, or they describe none
-    misconfigured: bool = False
 
     @property
     def ready(self) -> bool:
-        """Whether a job could be accepted and submitted."""
-        works = self.storage and not self.unwritable and self.engine and not self.sweeper_fails
-        return works and not self._needed
+        """Whether the app accepts jobs and takes them further. Clusters are told apart from it."""
+        return self.storage and not self.unwritable and not self.sweeper_fails and not self._needed
 
     @property
     def _needed(self) -> list[str]:
@@ -86,7 +88,7 @@ class Ready:
         """One word, flag or number for each part, as health shows it."""
         return {
             "storage": "refuses writes" if self.unwritable else _word(self.storage),
-            "engine": "misconfigured" if self.misconfigured else _word(self.engine),
+            "clusters": dict(self.clusters),
             "paused": self.paused,
             "sweeper": "off" if SWEEPER in self.off else "fails" if self.sweeper_fails else "ok",
             "settings": "wrong" if self.settings_wrong else "ok",
@@ -96,8 +98,8 @@ class Ready:
         }
 
 
-def _word(answers: bool) -> str:
-    return "ok" if answers else "does not answer"
+def _word(answers: bool | None) -> str:
+    return "misconfigured" if answers is None else "ok" if answers else "does not answer"
 
 
 async def ready(ports: Ports) -> Ready:
@@ -127,7 +129,7 @@ async def _probe(ports: Ports) -> Ready:
             wrong[kind] = max(number, wrong.get(kind, 0))
     return Ready(
         bool(storage),
-        all(engines),
+        Counter(map(_word, engines)),
         bool(stopped),
         refusing,
         tuple(ports.functions_off),
@@ -135,7 +137,6 @@ async def _probe(ports: Ports) -> Ready:
         settings_wrong="settings" in wrong,
         unreadable=wrong.get("row", 0),
         parked=wrong.get("job", 0),
-        misconfigured=False not in engines and not (engines and all(engines)),
     )
 
 

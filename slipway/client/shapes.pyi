@@ -175,6 +175,7 @@ class JobLine(TypedDict):
     receipt: str
     generation: int
     rerunOf: NotRequired[str]
+    resumes: NotRequired[str]
     engine: NotRequired[AttemptOnEngine]
     nodes: NotRequired[int]
     priority: NotRequired[str]
@@ -338,7 +339,7 @@ class AuditReport(TypedDict):
 
 class Readiness(TypedDict):
     storage: str
-    engine: str
+    clusters: dict[str, int]
     paused: bool
     sweeper: str
     settings: str
@@ -419,6 +420,7 @@ class OutputEntry(TypedDict):
     link: NotRequired[bool]
     leftOut: NotRequired[bool]
     kind: NotRequired[str]
+    executable: NotRequired[bool]
 
 class OutputEntries(TypedDict):
     files: list[OutputEntry]

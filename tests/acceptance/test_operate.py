@@ -30,7 +30,7 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(door: Door) 
 
         async def observation() -> bool | None:
             status, body, _ = await door.call("GET", "health", x_functions_key="")
-            words = {"status", "storage", "engine", "paused", "sweeper", "settings"}
+            words = {"status", "storage", "clusters", "paused", "sweeper", "settings"}
             assert (status, set(body)) == (200, words | {"unreadable", "parked", "off"})
             return body["paused"] or None
 

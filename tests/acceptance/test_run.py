@@ -184,6 +184,20 @@ async def test_the_exit_code_is_the_jobs_and_its_last_lines_are_shown(door: Door
     assert not [name for name in os.listdir(tmp_path) if name.startswith("j_")]  # noqa: PTH208
 
 
+async def test_what_a_job_left_that_failed_is_named_or_comes_home_where_asked_for(
+    door: Door, tmp_path: Path
+) -> None:
+    name = unique("half")
+    (tmp_path / f"{name}.py").write_text(f"{TRAIN}sys.exit(7)\n")
+
+    for words in ([], ["--to", "out"]):
+        code, _, err = await slipway(door, tmp_path, "run", *words, f"{name}.py")
+        assert code == 7
+        is_named = "(MODEL has weights.txt)" in err
+        is_here = (tmp_path / "out/MODEL/weights.txt").exists()
+        assert (is_named, is_here) == ((False, True) if words else (True, False)), err
+
+
 async def test_a_job_that_leaves_no_model_hears_where_it_belongs(door: Door, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import pathlib\npathlib.Path('model.txt').write_text('1')\n")
 

@@ -270,11 +270,11 @@ async def test_every_view_is_accessible_and_fits_a_telephone(reader: Reader, vie
 
 async def test_a_part_of_the_health_that_is_not_answered_is_left_out(reader: Reader) -> None:
     page = reader.page
-    words = {"storage": "ok", "engine": "ok", "paused": False}
+    words = {"storage": "ok", "clusters": {"ok": 12, "does not answer": 1}, "paused": False}
     await page.route("**/api/health", lambda route: route.fulfill(json=words))
 
     await reader.open("operate")
 
     health = page.get_by_role("region", name="Health")
-    await expect(health.get_by_role("term")).to_have_text(["storage", "engine", "submissions"])
-    await expect(health.get_by_role("definition")).to_have_text(["ok", "ok", "go on"])
+    await expect(health.get_by_role("term")).to_have_text(["storage", "clusters", "submissions"])
+    await expect(health.get_by_role("definition")).to_have_text(["ok", "12 ok, 1 does not answer", "go on"])

@@ -75,6 +75,7 @@ async def test_what_is_put_comes_back_and_is_sent_once(world: World, tmp_path: P
     contents = {"train.csv": b"1,2\n", "deep/empty": b"", "deep/ünïcode name": os.urandom(1000)}
     for name, data in contents.items():
         (folder / name).write_bytes(data)
+    (folder / "train.csv").chmod(0o755)
 
     first = await put(world.lake, to_put([folder], "team"), count)
     again = await put(world.lake, to_put([folder], "team"), count)
@@ -89,7 +90,9 @@ async def test_what_is_put_comes_back_and_is_sent_once(world: World, tmp_path: P
     assert (first.saved, again.saved, again.present, changed.saved) == (3, 0, 3, 1)
     assert (home.saved, twice.saved, twice.present, touched.present) == (3, 0, 3, 3)
     for name, data in (contents | {"train.csv": b"3,4\n"}).items():
-        assert (tmp_path / "home/team/digits" / name).read_bytes() == data
+        file = tmp_path / "home/team/digits" / name
+        assert file.read_bytes() == data
+        assert os.access(file, os.X_OK) is (name == "train.csv")
     assert not [name for name in os.listdir(tmp_path / "home") if name.startswith(".")]  # noqa: PTH208
 
 

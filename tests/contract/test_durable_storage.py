@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.data.tables.aio import TableServiceClient
 from azure.storage.blob.aio import BlobServiceClient
 from azure.storage.queue.aio import QueueServiceClient
 
+from local.azurite import azurite
+from local.process import child
 from tests.chaos.storage import MortalStorage
 
+ROOT = Path(__file__).resolve().parents[2]
 _WRITERS = 6
 
 
@@ -76,14 +82,63 @@ async def _lost(storage: MortalStorage, kills: int) -> set[str]:
                 while len(writers.written_names) < enough:  # noqa: ASYNC110 - another process
                     await asyncio.sleep(0.02)
                 await storage.kill()
-                for task in writing:
-                    task.cancel()
-                await asyncio.gather(*writing, return_exceptions=True)
+                await _cancelled(writing)
             return writers.written_names - await writers.count_found()
         except ResourceNotFoundError:
             return writers.written_names
         finally:
             await writers.close()
+
+
+#: A process that runs Azurite, as `slipway up` does, and tells where.
+_RUNS = """
+import asyncio, sys
+from pathlib import Path
+from local.azurite import azurite
+
+async def run():
+    async with azurite(Path(sys.argv[1]), on_request=print) as storage:
+        print("address", storage.pid, storage.connection_string, flush=True)
+        await asyncio.sleep(3600)
+
+asyncio.run(run())
+"""
+
+
+@pytest.mark.parametrize("goes_on", [False, True], ids=["then quiet", "its clients write on"])
+async def test_storage_whose_starter_is_killed_keeps_all_that_it_acknowledged(
+    tmp_path: Path, *, goes_on: bool
+) -> None:
+    """Its clients keep their connections open, as the workers of a host that was killed do."""
+    async with child([sys.executable, "-c", _RUNS, tmp_path], name="the starter", cwd=ROOT) as starter:
+        match = await starter.line(r"address (\d+) (\S+)")
+        itself, writers = psutil.Process(int(match[1])), _Writers(match[2])
+        try:
+            await writers.make()
+            writing = [asyncio.create_task(writers.write(n)) for n in range(_WRITERS)]
+            while len(writers.written_names) < 60:  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.02)
+            if not goes_on:
+                await _cancelled(writing)
+            starter.signal(signal.SIGKILL)
+            await starter.wait()
+            await asyncio.to_thread(psutil.wait_procs, [itself], timeout=60)
+            await _cancelled(writing)
+        finally:
+            await writers.close()
+    assert not itself.is_running(), "it ends by itself"
+    async with azurite(tmp_path) as storage:
+        again = _Writers(storage.connection_string)
+        try:
+            assert writers.written_names - await again.count_found() == set()
+        finally:
+            await again.close()
+
+
+async def _cancelled(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def test_storage_that_is_killed_keeps_all_that_it_acknowledged(tmp_path: Path) -> None:

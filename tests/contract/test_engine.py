@@ -33,6 +33,8 @@ from shared.core.engine import Earlier, Engine, Observation, Order, room
 from shared.core.errors import Conflict, Misconfigured, NotAFile, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
+from shared.core.relations.before import before
+from shared.core.relations.before import variables as before_variables
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
@@ -57,6 +59,7 @@ from tests.hostile_variables import FOREIGN, ours, prepare, variables
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
+UNREAL = "it runs no processes"
 #: Schedulers give whole seconds.
 _ROUNDED = timedelta(seconds=1)
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -79,6 +82,8 @@ class Rig:
     saves: int = 5
     #: why its nodes cannot get the code of a job; "" where they can
     codeless: str = ""
+    #: why its jobs have no directory that outlives their attempts; "" where they have
+    unsaved: str = ""
     #: a container with a signature, for what the identity of its nodes opens
     identity: str = ""
     #: of every order
@@ -248,7 +253,7 @@ def running(request: pytest.FixtureRequest) -> Place:
 async def rig(running: Place) -> AsyncIterator[Rig]:
     if running is None:
         memory = MemoryEngine(own_facts=ClusterFacts(max_nodes=1))
-        yield Rig(memory, "id", memory, memory.own_facts, codeless="it runs no processes")
+        yield Rig(memory, "id", memory, memory.own_facts, codeless=UNREAL, unsaved=UNREAL)
     elif isinstance(running, Slurm):
         on_slurm = engine_on(running, partition="elastic")
         yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
@@ -264,6 +269,7 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
             f"/clusters/{CLUSTER}",
             facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
             saves=saves,
+            unsaved="its nodes share no directory" if running.blobs else "",
             identity=opened,
         )
         await on_account.close()
@@ -474,9 +480,8 @@ async def test_a_file_of_any_name_is_listed_and_read_with_its_own_bytes(rig: Rig
 
 async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
     rig.needs_files()
-    waits = (
-        "timeout 60 bash -c 'until grep -q memory $AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl; do sleep 0.1; done'"
-    )
+    reports = "$AZ_BATCHAI_STDOUTERR_DIR/{,../usage/}usage.jsonl"
+    waits = f"timeout 60 bash -c 'until grep -qs memory {reports}; do sleep 0.1; done'"
     order = rig.order(waits)
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
@@ -578,6 +583,89 @@ async def test_what_an_attempt_wrote_stays_when_the_next_one_has_run(rig: Rig) -
         assert names >= {"stdout.txt", "stderr.txt"}
 
 
+async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    job = uuid.uuid4().hex
+    saves = 'test ! -e "$SLIPWAY_SAVED/step" && echo 7 >"$SLIPWAY_SAVED/step"; exit 3'
+    first = rig.order(saves, name=f"n-{job[:12]}-1", token=f"{job}.1")
+    finds = 'cat "$SLIPWAY_SAVED/step"'
+    second = rig.order(finds, name=f"n-{job[:12]}-2", token=f"{job}.2")
+    second = replace(second, earlier=(Earlier(first.target, "user"),))
+    other = rig.order('ls -A "$SLIPWAY_SAVED"', token=f"{uuid.uuid4().hex}.1")
+    for order in (first, second, other):
+        order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
+        order.document["properties"]["nodeCount"] = rig.most
+        await rig.engine.submit(order)
+        await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    printed = [
+        (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
+        for order in (second, other)
+    ]
+
+    assert printed == ["7\n", ""]
+    if not _is_batch_ai(rig):  # whose service shows the output directories of single jobs only
+        checkpoint = await rig.engine.read(second.target, "saved", "step", 0, 100)
+        assert checkpoint.data == b"7\n"
+
+
+async def test_a_job_reads_what_the_job_before_it_wrote(rig: Rig) -> None:
+    rig.needs_code()
+    outputs = [{"id": "DATA", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "my data"}]
+    write = "mkdir -p deep/none; echo rows >deep/a; ln -s deep/a link; echo 'echo ran' >tool; chmod +x tool"
+    first = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_DATA" && {{ {write}; echo said; }}')
+    first.document["properties"]["outputDirectories"] = outputs
+    await rig.engine.submit(first)
+    end = await rig.until(first.target, lambda observation: observation.state.terminal)
+    assert end.state is JobState.SUCCEEDED, end
+
+    read = "cat deep/a link; ./tool; ls -A; ls -A deep"
+    second = rig.order(
+        f'cd "$SLIPWAY_AFTER_1_DATA" && {{ {read}; cat "$SLIPWAY_AFTER_1_STDOUTERR/stdout.txt"; }}'
+    )
+    properties = second.document["properties"]
+    properties["nodeCount"] = rig.most
+    # Also on the other nodes.
+    properties["jobPreparation"] = {"commandLine": 'cat "$SLIPWAY_AFTER_1_DATA/deep/a"'}
+    earlier = before(1, first.target, end.segment, first.document, second.document, CLUSTER)
+    named = [{"name": name, "value": value} for name, value in before_variables((earlier,)).items()]
+    properties["environmentVariables"] = [*properties["environmentVariables"], *named]
+    await rig.engine.submit(replace(second, before=(earlier,)))
+    end = await rig.until(second.target, lambda observation: observation.state.terminal)
+
+    assert end.state is JobState.SUCCEEDED, (end, await whole(rig.engine, second.target, "stdouterr"))
+    printed = (await rig.engine.read(second.target, "stdouterr", "stdout.txt", 0, 1000)).data.decode()
+    assert printed == "rows\nrows\nran\ndeep\nlink\ntool\na\nnone\nsaid\n"
+
+
+async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    job, goes_on = uuid.uuid4().hex, 'cat "$SLIPWAY_SAVED/step"; echo 8 >"$SLIPWAY_SAVED/step"'
+    first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
+    again = replace(rig.order(goes_on, token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    look = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    lacking = replace(rig.order("true", token=f"{uuid.uuid4().hex}.1"), resumes=uuid.uuid4().hex)
+    ends = {}
+    for order in (first, again, look, lacking):
+        order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
+        order.document["properties"]["nodeCount"] = rig.most
+        await rig.engine.submit(order)
+        end = await rig.until(order.target, lambda observation: observation.state.terminal)
+        ends[order.target.name] = end.state, end.reason
+
+    printed = [
+        (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
+        for order in (again, look)
+    ]
+
+    assert printed == ["7\n", "7\n"]
+    assert [*ends.values()] == [(JobState.SUCCEEDED, None)] * 3 + [(JobState.FAILED, Reason.PREPARATION)]
+
+
 @pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
     rig: Rig, code: CodeStorage, tmp_path: Path, whose: str
@@ -660,7 +748,7 @@ async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says
 ) -> None:
     rig.needs_files()
     if rig.memory is not None:
-        pytest.skip("it runs no processes")
+        pytest.skip(UNREAL)
     secret, printed = uuid.uuid4().hex, uuid.uuid4().hex
     theirs = rig.order(f"echo {printed}; sleep 120")
     theirs.document["properties"]["secrets"] = [{"name": "HF_TOKEN", "value": secret}]

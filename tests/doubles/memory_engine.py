@@ -45,6 +45,8 @@ class MemoryEngine:
     output: dict[str, bytes] = field(default_factory=dict)
     #: of the attempts that have others, by name
     outputs: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    #: job → what it saved for its next attempt
+    saved: dict[str, dict[str, bytes]] = field(default_factory=dict)
     #: when each file was last written, if the cluster gives it
     modified: dict[str, datetime] = field(default_factory=dict)
     #: path of a folder → the list to return instead of its content
@@ -152,15 +154,14 @@ class MemoryEngine:
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The output that the test set. Raises NotFound for another directory."""
         await self._ask("files", target, directory, path)
-        if directory != "stdouterr" or target.name in self.forgotten:
+        written = self._written(target, directory)
+        if written is None:
             raise NotFound(f"no {directory}")
         if path in self.listed:
             return self.listed[path]
         folder = "" if path == "." else f"{path}/"
         below = {
-            name.removeprefix(folder): len(data)
-            for name, data in self._written(target).items()
-            if name.startswith(folder)
+            name.removeprefix(folder): len(data) for name, data in written.items() if name.startswith(folder)
         }
         files = {name: size for name, size in below.items() if "/" not in name}
         folders = dict.fromkeys(name.partition("/")[0] for name in below if "/" in name)
@@ -177,17 +178,21 @@ class MemoryEngine:
         await self._ask("read", target, directory, path, offset, limit)
         if path in self.refuses:
             raise self.refuses[path]
-        written = self._written(target)
-        if directory == "stdouterr" and any(name.startswith(f"{path}/") for name in written):
+        written = self._written(target, directory) or {}
+        if any(name.startswith(f"{path}/") for name in written):
             raise NotAFile(f"{directory}/{path} is a directory")
-        if directory != "stdouterr" or path not in written or target.name in self.forgotten:
+        if path not in written:
             raise NotFound(f"there is no {directory}/{path}")
         whole = written[path]
         data = whole[offset : offset + limit]
         return FileChunk(data, offset + len(data), len(whole), str(hash(whole)))
 
-    def _written(self, target: Target) -> dict[str, bytes]:
-        return self.outputs.get(target.name, self.output)
+    def _written(self, target: Target, directory: str) -> dict[str, bytes] | None:
+        if target.name in self.forgotten:
+            return None
+        if directory == "saved":
+            return self.saved.get(target.job_id)
+        return self.outputs.get(target.name, self.output) if directory == "stdouterr" else None
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The test's choice; by default no nodes."""

@@ -265,6 +265,8 @@ export type JobLine = {
   receipt: string;
   generation: number;
   rerunOf?: string;
+  /** The job from whose saved files it goes on. */
+  resumes?: string;
   engine?: AttemptOnEngine;
   /** How many nodes it asks for; missing in older records and if the document cannot run. */
   nodes?: number;
@@ -515,10 +517,11 @@ export type AuditReport = {
   unknown: string[];
 };
 
-/** Whether storage and the clusters answer, in one word each. */
+/** Whether the app works, in one word for each part, and how many clusters answer. */
 export type Readiness = {
   storage: string;
-  engine: string;
+  /** Clusters by what they do: `ok`, `does not answer`, `misconfigured`. */
+  clusters: Record<string, number>;
   paused: boolean;
   sweeper: string;
   settings: string;
@@ -623,12 +626,14 @@ export type OutputEntry = {
   /** Null for a directory, for a link that is not followed, and for an entry that is left out. */
   bytes: number | null;
   modified: string | null;
-  /** True for a link that points out of the run's own folder. */
+  /** True for a link that is not followed: it leads out of the run's own folder, unless `kind` says otherwise. */
   link?: boolean;
   /** True if the name cannot be requested, if it is not a file, or if it stands for the rest of too many entries. */
   leftOut?: boolean;
-  /** The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`, `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is. */
+  /** The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`, `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is. Of a link: `nowhere`, or `special` for one to a pipe, a socket or a device. */
   kind?: string;
+  /** Whether a file is a program; left out if the cluster does not report it. */
+  executable?: boolean;
 };
 
 /** The entries of a folder of an output directory, ordered by name; in pages if it is large. */

@@ -13,9 +13,11 @@ from aiohttp import web
 from local.azurebatch.api.authentication import authenticate
 from local.azurebatch.api.bodies import is_text
 from local.azurebatch.api.control import PREFIX
-from local.azurebatch.api.routes import ROUTES
-from local.azurebatch.api.wire import Call, Emulator, Handler, check_version, refusal, sign
+from local.azurebatch.api.routes import ROUTES, operation_of
+from local.azurebatch.api.wire import Call, Emulator, Handler, check_version, refusal, sign, version_of
 from local.azurebatch.run.conductor import Conductor
+from local.azurebatch.service.check import check_query, read_body
+from local.azurebatch.service.facts import Operation
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
 from local.azurebatch.state.errors import BatchError
@@ -53,13 +55,19 @@ def application(settings: Settings) -> web.Application:
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
     for method, path, handler in ROUTES:
-        app.router.add_route(method, path, _route(emulator, handler))
+        app.router.add_route(method, path, _route(emulator, handler, operation_of(method, path)))
     return app
 
 
-def _route(emulator: Emulator, handler: Handler) -> _Next:
+def _route(emulator: Emulator, handler: Handler, operation: Operation | None) -> _Next:
     async def answered(request: web.Request) -> web.StreamResponse:
-        return await handler(Call(emulator, request, request.match_info, await _body(request)))
+        body = await _body(request)
+        if operation is not None:
+            check_query(operation, request.query)
+        if operation is not None and operation.body:
+            body = read_body(operation.body, version_of(request), body)
+        most = operation.limits.get("maxresults") if operation is not None else None
+        return await handler(Call(emulator, request, request.match_info, body, most or 0))
 
     return answered
 

@@ -26,6 +26,8 @@ _SIGNED = (
     "If-Unmodified-Since",
     "Range",
 )
+#: Methods whose requests have an empty length in the text to sign.
+_BODILESS = ("GET", "HEAD")
 _AUDIENCE = "https://batch.core.windows.net"
 _PATIENCE = timedelta(minutes=15)
 
@@ -49,7 +51,12 @@ def _check_signature(request: web.Request, rest: str, account: str, key: str, no
         raise _refused(403, f"The account is not {account}, which is the only one here")
     _check_date(request.headers.get("ocp-date", request.headers.get("Date", "")), now)
     secret = base64.b64decode(key)
-    texts = {_text_to_sign(request, account, folded) for folded in (False, True)}
+    lengths = {request.headers.get("Content-Length") or ("" if request.method in _BODILESS else "0")}
+    if request.method == "DELETE":
+        lengths |= {"", "0"}
+    texts = {
+        _text_to_sign(request, account, folded, length) for folded in (False, True) for length in lengths
+    }
     signatures = (base64.b64encode(hmac.digest(secret, text.encode(), hashlib.sha256)) for text in texts)
     if not any(hmac.compare_digest(one, signature.encode()) for one in signatures):
         raise _refused(
@@ -66,15 +73,14 @@ def _check_date(text: str, now: datetime) -> None:
         raise _refused(403, "The time of the request is more than 15 minutes from that of the service")
 
 
-def _text_to_sign(request: web.Request, account: str, folded: bool) -> str:
+def _text_to_sign(request: web.Request, account: str, folded: bool, length: str) -> str:
     """The text to sign, as documented.
 
-    Clients leave the names of parameters as they are, or fold their case.
+    Clients leave the names of parameters as they are, or fold their case. For a DELETE without a body, some
+    sign the length 0, and some an empty one.
     """
     values = [request.headers.get(name, "") for name in _SIGNED]
-    length = request.headers.get("Content-Length", "")
-    if request.method not in ("GET", "HEAD") and not length:
-        values[2] = "0"
+    values[2] = length
     own = _sorted(
         (name.lower(), value) for name, value in request.headers.items() if name.lower().startswith("ocp-")
     )

@@ -48,11 +48,9 @@ class ResourceFile(Body):
 
 #: Features of the service that this emulator lacks, each with an alternative.
 _NOT_DONE = {
-    "containerSettings": "does not emulate containers: leave it out, and start one by the command line",
-    "outputFiles": "does not emulate uploads: let the command line upload, or read the files of the task",
+    "containerSettings": "runs containers for tasks only: start this one by the command line",
+    "identityReference": "does not have identities: upload by a signature in containerUrl",
     "jobManagerTask": "does not emulate job manager tasks: add it to the job as a task",
-    "jobPreparationTask": "does not emulate job preparation tasks: use the pool's startTask",
-    "jobReleaseTask": "does not emulate job release tasks: let each task clean up",
     "autoPoolSpecification": "does not emulate automatic pools: make a pool, and name it by poolId",
     "cloudServiceConfiguration": "does not emulate Cloud Services, which Azure retired: "
     "use virtualMachineConfiguration",
@@ -73,7 +71,9 @@ def read(model: type[B], body: Mapping[str, Any]) -> B:
     try:
         value = model.model_validate(dict(body))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        errors = error.errors(include_url=False)
+        # What the emulator lacks explains a required member that is missing.
+        first = next((one for one in errors if one["loc"] and one["loc"][-1] in _NOT_DONE), errors[0])
         raise _refusal(first["type"], [str(part) for part in first["loc"]], first) from None
     return value
 

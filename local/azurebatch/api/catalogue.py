@@ -5,7 +5,7 @@ from typing import Any
 
 from aiohttp import web
 
-from local.azurebatch.api.odata import filter_of, page
+from local.azurebatch.api.odata import page, page_of
 from local.azurebatch.api.wire import Call, document
 from local.azurebatch.state.errors import BatchError
 from local.azurebatch.state.models import Node, Pool
@@ -53,8 +53,7 @@ _ENDS = {"batch.node.ubuntu 22.04": "2027-06-30T00:00:00Z"}
 
 async def images(call: Call) -> web.StreamResponse:
     """The images that pools may name. Nodes here always run the system of this machine."""
-    test = filter_of(call, "images")
-    return document(call, "supportedimages", {"value": [one for one in map(_image, _IMAGES) if test(one)]})
+    return page_of(call, "supportedimages", enumerate(_IMAGES, 1), _image)
 
 
 def _image(image: tuple[str, str, str, str, tuple[str, ...]]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from confined import Confined, Entry
+from confined import Confined
+from confined.entries import Entry
 from confined.removal import remove
 from confined.way import Refused
 from local.azurebatch.api.nodes import node_of

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from aiohttp import web
 
 from local.azurebatch.api import bodies, pool_bodies
-from local.azurebatch.api.odata import filter_of, selected
+from local.azurebatch.api.odata import page_of, selected
 from local.azurebatch.api.views import View, node_view
 from local.azurebatch.api.wire import Call, document, done
 from local.azurebatch.state.errors import conflict, not_found
@@ -13,11 +13,9 @@ from local.azurebatch.state.models import WORKING, Node, Pool
 
 
 async def every(call: Call) -> web.StreamResponse:
-    """All nodes of a pool, which always fit on one page."""
+    """All nodes of a pool."""
     pool = call.store.pool(call.names["pool"])
-    test = filter_of(call, "nodes")
-    views = (_view(call, pool, node) for node in pool.nodes)
-    return document(call, "nodes", {"value": [selected(call, view) for view in views if test(view)]})
+    return page_of(call, "nodes", enumerate(pool.nodes, 1), lambda node: _view(call, pool, node))
 
 
 async def get(call: Call) -> web.StreamResponse:

@@ -19,6 +19,7 @@ from local.azurebatch.state.moment import read_stamp
 View = Mapping[str, Any]
 Test = Callable[[View], bool]
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 _TOKEN = re.compile(
     r"\s*(?:(?P<moment>DateTime'(?P<when>[^']*)')|(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)"
     r"|(?P<word>[A-Za-z_][\w./]*)|(?P<mark>[(),]))",
@@ -35,8 +36,6 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 _WORDS = {"true": True, "false": False, "null": None}
 #: The longest number, so that reading one is quick.
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
-#: The most items on a page.
-_PAGE = 1000
 
 
 class _Wrong(Exception):
@@ -193,24 +192,27 @@ def selected(call: Call, view: View) -> View:
 
 
 def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View]) -> web.Response:
-    """A page of a list, and the link to the next one. Raises BatchError."""
+    """A page of a list of records. Raises BatchError."""
+    return page_of(call, kind, ((one.sequence, one) for one in records), view)
+
+
+def page_of(call: Call, kind: str, items: Iterable[tuple[int, T]], view: Callable[[T], View]) -> web.Response:
+    """A page of a list, whose items have rising numbers, and the link to the next one. Raises BatchError."""
     most = page_size(call)
     after = call.request.query.get("$skiptoken", "0")
     if not _NUMBER.fullmatch(after):
         raise query("$skiptoken", after, "It is not one that this service gave")
     test = filter_of(call, kind)
-    rest = ((one, shown) for one in records if one.sequence > int(after) and test(shown := view(one)))
-    items = list(itertools.islice(rest, most + 1))
-    body: dict[str, Any] = {"value": [selected(call, shown) for _, shown in items[:most]]}
-    if len(items) > most:
-        pairs = dict(call.request.query) | {"$skiptoken": str(items[most - 1][0].sequence)}
+    rest = ((number, shown) for number, one in items if number > int(after) and test(shown := view(one)))
+    entries = list(itertools.islice(rest, most + 1))
+    body: dict[str, Any] = {"value": [selected(call, shown) for _, shown in entries[:most]]}
+    if len(entries) > most:
+        pairs = dict(call.request.query) | {"$skiptoken": str(entries[most - 1][0])}
         body["odata.nextLink"] = f"{call.base}{call.request.path}?{urlencode(pairs)}"
     return document(call, kind, body)
 
 
 def page_size(call: Call) -> int:
-    """The most items that the request wants on a page. Raises BatchError."""
-    text = call.request.query.get("maxresults", str(_PAGE))
-    if not _NUMBER.fullmatch(text) or not 1 <= int(text) <= _PAGE:
-        raise query("maxresults", text, f"It is a number from 1 to {_PAGE}")
-    return int(text)
+    """The most items on a page: what the request asks for, else as many as the service allows."""
+    asked_for = call.request.query.get("maxresults")
+    return int(asked_for) if asked_for else call.most

@@ -23,7 +23,7 @@ class StartTask(Body):
 class SchedulingPolicy(Body):
     """The order in which nodes are filled, and jobs of one priority are served."""
 
-    node_fill_type: Literal["spread", "pack", "Spread", "Pack"] = "spread"
+    node_fill_type: Literal["spread", "pack"] = "spread"
     job_default_order: Literal["none", "creationtime"] = "none"
 
 

@@ -8,7 +8,7 @@ from aiohttp import web
 from local.azurebatch.api import bodies, pool_bodies
 from local.azurebatch.api.autoscaling import checked
 from local.azurebatch.api.odata import page, selected
-from local.azurebatch.api.views import pool_view
+from local.azurebatch.api.views import View, pool_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
 from local.azurebatch.state.models import Autoscale, Pool
@@ -33,7 +33,7 @@ async def add(call: Call) -> web.StreamResponse:
         version=now,
         document=_own_members(bodies.shown(body)),
         since=now,
-        allocation="resizing" if body.target_dedicated_nodes + body.target_low_priority_nodes else "steady",
+        allocation="resizing",
         allocation_since=now,
         dedicated=body.target_dedicated_nodes,
         spot=body.target_low_priority_nodes,
@@ -83,7 +83,7 @@ async def get(call: Call) -> web.StreamResponse:
     """One pool."""
     pool = call.store.pool(call.names["pool"])
     check_conditions(call.request, pool)
-    return document(call, "pools/@Element", selected(call, pool_view(call.base, pool)), versions_of(pool))
+    return document(call, "pools/@Element", selected(call, _view(call, pool)), versions_of(pool))
 
 
 async def exists(call: Call) -> web.StreamResponse:
@@ -95,7 +95,7 @@ async def exists(call: Call) -> web.StreamResponse:
 
 async def every(call: Call) -> web.StreamResponse:
     """All pools."""
-    return page(call, "pools", call.store.pools.values(), lambda pool: pool_view(call.base, pool))
+    return page(call, "pools", call.store.pools.values(), lambda pool: _view(call, pool))
 
 
 async def delete(call: Call) -> web.StreamResponse:
@@ -186,6 +186,10 @@ async def remove_nodes(call: Call) -> web.StreamResponse:
     changed = resized(changed, changed.dedicated, changed.spot, body.node_deallocation_option, now)
     _save(call, changed.evolve(version=now))
     return done(call, 202, changed)
+
+
+def _view(call: Call, pool: Pool) -> View:
+    return call.as_of("PoolCreate", pool_view(call.base, pool))
 
 
 def _pool(call: Call) -> Pool:

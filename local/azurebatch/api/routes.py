@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from local.azurebatch.api import autoscaling, catalogue, control, files, jobs, nodes, pools, tasks
 from local.azurebatch.api.wire import Handler
+from local.azurebatch.service.facts import Operation, facts
 
 _POOL, _NODE, _JOB, _TASK = (
     "/pools/{pool}",
@@ -11,7 +12,9 @@ _POOL, _NODE, _JOB, _TASK = (
     "/jobs/{job}",
     "/jobs/{job}/tasks/{task}",
 )
-_FILE = "/files/{file:(?s:.+)}"
+#: Of a file's name, which may have slashes and line ends.
+_ANY = ":(?s:.+)"
+_FILE = f"/files/{{file{_ANY}}}"
 
 ROUTES: Sequence[tuple[str, str, Handler]] = (
     ("GET", "/supportedimages", catalogue.images),
@@ -51,6 +54,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     ("POST", f"{_JOB}/disable", jobs.disable),
     ("POST", f"{_JOB}/enable", jobs.enable),
     ("GET", f"{_JOB}/taskcounts", jobs.counts),
+    ("GET", f"{_JOB}/jobpreparationandreleasetaskstatus", jobs.commands),
     ("POST", f"{_JOB}/tasks", tasks.add),
     ("GET", f"{_JOB}/tasks", tasks.every),
     ("POST", f"{_JOB}/addtaskcollection", tasks.add_many),
@@ -69,3 +73,8 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     ("GET", f"{control.PREFIX}/faults", control.faults),
     ("DELETE", f"{control.PREFIX}/faults", control.clear_faults),
 )
+
+
+def operation_of(method: str, path: str) -> Operation | None:
+    """What the service says of a route; None below /emulator, which it does not have."""
+    return facts().operations.get((method, path.replace(_ANY, "")))

@@ -8,14 +8,16 @@ from aiohttp import web
 from local.azurebatch.api import bodies, job_bodies
 from local.azurebatch.api.jobs import refuse_ended
 from local.azurebatch.api.odata import page, selected
-from local.azurebatch.api.views import subtask_view, task_view
+from local.azurebatch.api.views import View, subtask_view, task_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved
-from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
+from local.azurebatch.service.check import read_body
+from local.azurebatch.state.errors import BatchError, conflict, invalid
 from local.azurebatch.state.models import Job, Task
 from local.azurebatch.state.moment import etag, stamp
 
-_MOST = 100
+#: The most bytes of a collection of tasks.
+_MOST_BYTES = 1 << 20
 
 
 async def add(call: Call) -> web.StreamResponse:
@@ -32,16 +34,14 @@ async def add_many(call: Call) -> web.StreamResponse:
     """Create up to 100 tasks. Each has a result of its own."""
     job = call.store.job(call.names["job"])
     refuse_ended(job)
-    body_of_task = call.body.get("value")
-    if not isinstance(body_of_task, list):
-        raise lacking("value")
-    if len(body_of_task) > _MOST:
-        raise invalid("value", str(len(body_of_task)), f"There are more than {_MOST} tasks in it")
+    if (call.request.content_length or 0) > _MOST_BYTES:
+        message = "The size of the request body exceeds the maximum size permitted."
+        raise BatchError(413, "RequestBodyTooLarge", message)
     new_tasks: dict[str, Task] = {}
     results = []
-    for body in body_of_task:
+    for body in call.body["value"]:
         try:
-            task = _new(call, job, body if isinstance(body, Mapping) else {})
+            task = _new(call, job, read_body("TaskCreate", call.version, body))
             if task.key in new_tasks:
                 raise conflict("TaskExists", "The specified task already exists.")
         except BatchError as error:
@@ -88,6 +88,8 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     gang = body.multi_instance_settings
     if gang:
         bodies.check_files("commonResourceFiles", gang.common_resource_files)
+    if body.container_settings:
+        _check_container(body)
     content = bodies.shown(body)
     del content["id"]
     content["constraints"] = _constraints(body.constraints, job)
@@ -101,6 +103,13 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
         job=job.key,
         since=now,
     )
+
+
+def _check_container(body: job_bodies.NewTask) -> None:
+    if body.multi_instance_settings:
+        raise invalid("containerSettings", "", "This emulator runs a container on one node only")
+    if not body.command_line.strip():
+        raise invalid("commandLine", "", "This emulator starts no ENTRYPOINT of an image: name the command")
 
 
 def _check_durations(constraints: job_bodies.TaskConstraints) -> None:
@@ -118,7 +127,7 @@ def _constraints(body_of_task: job_bodies.TaskConstraints, job: Job) -> dict[str
 async def get(call: Call) -> web.StreamResponse:
     """One task."""
     job, task = _task(call)
-    view = selected(call, task_view(call.base, job, task))
+    view = selected(call, _view(call, job, task))
     return document(call, "tasks/@Element", view, versions_of(task))
 
 
@@ -126,7 +135,7 @@ async def every(call: Call) -> web.StreamResponse:
     """All tasks of a job."""
     job = call.store.job(call.names["job"])
     tasks = call.store.tasks[job.key].values()
-    return page(call, "tasks", tasks, lambda task: task_view(call.base, job, task))
+    return page(call, "tasks", tasks, lambda task: _view(call, job, task))
 
 
 async def update(call: Call) -> web.StreamResponse:
@@ -163,7 +172,7 @@ async def reactivate(call: Call) -> web.StreamResponse:
     """Run a failed task again."""
     job, task = _task(call)
     refuse_ended(job)
-    if task.state != "completed" or task.exit_code == 0:
+    if task.state != "completed" or task.succeeded:
         raise conflict("TaskNotReactivatable", "Only completed tasks that have failed can be reactivated.")
     again = moved(
         task, "active", call.emulator.clock(), ended=None, exit_code=None, failure=None, retries=0, nodes=()
@@ -178,6 +187,10 @@ async def subtasks(call: Call) -> web.StreamResponse:
     job, task = _task(call)
     views = [subtask_view(call.base, job, task, number) for number in range(1, len(task.nodes))]
     return document(call, "subtasks", {"value": views})
+
+
+def _view(call: Call, job: Job, task: Task) -> View:
+    return call.as_of("TaskCreate", task_view(call.base, job, task))
 
 
 def _completed() -> BatchError:

@@ -12,6 +12,8 @@ from aiohttp import web
 
 from local.azurebatch.api.views import without_secrets
 from local.azurebatch.run.conductor import Conductor
+from local.azurebatch.service.check import as_of
+from local.azurebatch.service.facts import facts
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
 from local.azurebatch.state.errors import BatchError, query
@@ -19,8 +21,6 @@ from local.azurebatch.state.faults import Faults
 from local.azurebatch.state.models import Record
 from local.azurebatch.state.moment import etag, stamp
 
-#: 2024-07-01.20.0 and 2025-06-01 are current; the others are for older clients.
-VERSIONS = ("2020-03-01.11.0", "2022-01-01.15.0", "2023-05-01.17.0", "2024-07-01.20.0", "2025-06-01")
 _JSON = "application/json;odata=minimalmetadata"
 _ERRORS = "$metadata#Microsoft.Azure.Batch.Protocol.Entities.Container.errors/@Element"
 
@@ -38,17 +38,30 @@ class Emulator:
 
 @dataclass(frozen=True)
 class Call:
-    """One request. `names`: the variables of its path; `body`: its document, or empty."""
+    """One request.
+
+    `names`: the variables of its path; `body`: its document, or empty; `most`: of the items on a page.
+    """
 
     emulator: Emulator
     request: web.Request
     names: Mapping[str, str]
     body: Mapping[str, Any]
+    most: int = 0
 
     @property
     def store(self) -> Store:
         """The emulator's records."""
         return self.emulator.store
+
+    @property
+    def version(self) -> str:
+        """The version of the service that the caller speaks to."""
+        return version_of(self.request)
+
+    def as_of(self, name: str, view: Mapping[str, Any]) -> dict[str, Any]:
+        """What the caller's version has of an answer. `name`: the object that a request takes."""
+        return as_of(name, self.version, view)
 
     @property
     def base(self) -> str:
@@ -62,6 +75,11 @@ Handler = Callable[[Call], Awaitable[web.StreamResponse]]
 def base_of(request: web.Request) -> str:
     """The address of the account, as the caller of a request uses it."""
     return f"{request.scheme}://{request.host}"
+
+
+def version_of(request: web.Request) -> str:
+    """The api-version of a request."""
+    return str(request.query.get("api-version", ""))
 
 
 def versions_of(record: Record) -> dict[str, str]:
@@ -97,8 +115,8 @@ def check_version(request: web.Request) -> None:
     if version is None:
         message = "An url query parameter that's mandatory for this request is not specified."
         raise BatchError(400, "MissingRequiredQueryParameter", message, {"QueryParameterName": "api-version"})
-    if version not in VERSIONS:
-        raise query("api-version", version, f"This emulator serves {', '.join(VERSIONS)}")
+    if version not in facts().versions:
+        raise query("api-version", version, f"The service has published {', '.join(facts().versions)}")
 
 
 def check_conditions(request: web.Request, record: Record) -> None:

@@ -79,4 +79,7 @@ def exit_options(task: Task) -> dict[str, Any]:
     if options_of_code is not None:
         return options_of_code
     default: dict[str, Any] = conditions.get("default", {})
+    if task.failure and str(task.failure["code"]).startswith("FileUpload"):
+        upload: dict[str, Any] = conditions.get("fileUploadError") or default
+        return upload
     return {} if code == 0 else default

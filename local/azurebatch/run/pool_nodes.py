@@ -37,7 +37,9 @@ def _moved(result: Step, busy: Collection[str], now: datetime, pace: Pace) -> Po
     nodes = []
     for node in result.pool.nodes:
         match node.state:
-            case "creating" | "starting" | "rebooting" if _due(result, node, pace.provisioning / 2, now):
+            case "creating" if _due(result, node, pace.provisioning / 4, now):
+                nodes.append(node.evolve(state="starting", since=now))
+            case "starting" | "rebooting" if _due(result, node, pace.provisioning / 4, now):
                 after: NodeState = "waitingforstarttask" if _waits(result.pool) else "idle"
                 nodes.append(node.evolve(state=after, since=now, booted=now))
                 result.booted.append(node.id)
@@ -111,7 +113,7 @@ def _grown(pool: Pool, dedicated: bool, numbers: list[int], now: datetime) -> Po
             id=f"tvmps_{pool.sequence:08x}{pool.nodes_so_far + index:08x}_{letter}",
             number=number,
             dedicated=dedicated,
-            state="starting",
+            state="creating",
             since=now,
             allocated=now,
         )
@@ -143,7 +145,7 @@ def counted(pool: Pool, task: Task) -> Pool:
     node = pool.node(task.nodes[0]) if task.nodes else None
     if node is None:
         return pool
-    good = int(task.state == "completed" and task.exit_code == 0)
+    good = int(task.state == "completed" and task.succeeded)
     return pool.with_node(
         node.evolve(total_run=node.total_run + 1, total_succeeded=node.total_succeeded + good)
     )

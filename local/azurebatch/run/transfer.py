@@ -43,13 +43,13 @@ async def _fetch_one(
             "BlobDownloadMiscError", message, {"FilePath": name, "Reason": "it does not answer"}
         ) from None
     try:
-        await asyncio.to_thread(_write, directory, name, content, int(mode or "0770", 8))
+        await asyncio.to_thread(write, directory, name, content, int(mode or "0770", 8))
     except (OSError, Refused, ValueError) as error:
         message = "A resource file cannot be written"
         raise failure("ResourceFileWriteFailed", message, {"FilePath": name, "Reason": str(error)}) from None
 
 
-def _write(directory: Path, name: str, content: bytes, mode: int) -> None:
+def write(directory: Path, name: str, content: bytes, mode: int) -> None:
     """Write a file without following links that a task made."""
     folder, _, last = name.rpartition("/")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

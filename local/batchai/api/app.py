@@ -37,13 +37,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def application(settings: Settings) -> web.Application:
-    """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError."""
+def application(settings: Settings, address: str) -> web.Application:
+    """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError.
+
+    `address` is where it is served without TLS.
+    """
     store = Store(settings.data)
     operations.prune(store, _now())
     notices = Notices(settings.notice) if settings.notice else None
     conductor = Conductor(store, settings, _now, notices.job_ended if notices else lambda _: None)
-    emulator = Emulator(store, conductor, settings, Downloads(settings), _now)
+    emulator = Emulator(store, conductor, settings, Downloads(settings), _now, address)
     files = FileService(settings, _now)
 
     @web.middleware

@@ -106,7 +106,7 @@ async def list_output_files(call: Call) -> web.Response:
     downloads, expires = call.emulator.downloads, call.emulator.clock() + timedelta(minutes=minutes)
 
     def sign(path: str) -> str:
-        return downloads.url(call.base, path, expires)
+        return downloads.url(call.download_base, path, expires)
 
     page = Page(call.query.get("$skiptoken", ""), call.page_size())
     part = await asyncio.to_thread(listing, job, directory, inside, page, sign, downloads)

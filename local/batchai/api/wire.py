@@ -32,6 +32,8 @@ class Emulator:
     settings: Settings
     downloads: Downloads
     clock: Callable[[], datetime]
+    #: Where it is served without TLS.
+    address: str
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,12 @@ class Call:
     def base(self) -> str:
         """Where the client reaches us, for links."""
         return f"{self.request.scheme}://{self.request.host}"
+
+    @property
+    def download_base(self) -> str:
+        """Where programs on this machine reach us that do not know the emulator's certificate."""
+        own = self.request.url.host in ("127.0.0.1", "localhost")
+        return self.emulator.address if own and self.request.scheme == "https" else self.base
 
     async def body(self, shape: Object) -> dict[str, Any]:
         """The checked body. Raises ArmError naming every problem."""

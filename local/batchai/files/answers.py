@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml  # only written here, never parsed
 
 from aiohttp import web
 
-from confined import modified
+from confined.entries import modified
 from local.batchai.files.share_paths import FileError
 
 

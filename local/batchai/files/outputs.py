@@ -14,10 +14,11 @@ from urllib.parse import quote, unquote_to_bytes
 
 from aiohttp import web
 
-from confined import Confined, Entry
+from confined import Confined
+from confined.entries import Entry
 from confined.names import Names
 from local.batchai.files.signature import matches
-from local.batchai.launch.layout import STDOUTERR, segment
+from local.batchai.launch.layout import STDOUTERR, USAGE, asks_for_usage, segment
 from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.models import Job
 from local.batchai.state.moment import stamp
@@ -120,7 +121,7 @@ def listing(
     try:
         with (
             Confined.from_root(root) as served,
-            served.directory(url_of_file.partition("/")[2], links=False, display=above + own) as run,
+            served.directory(url_of_file.partition("/")[2], links=False, display=own.strip("/")) as run,
         ):
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
     except (FileNotFoundError, NotADirectoryError):
@@ -139,6 +140,7 @@ def listing(
 def _real_directory(job: Job, directory_id: str) -> str | None:
     """The path of a job's output directory, if it is mounted. Raises ArmError if there is no such id."""
     ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
+    ids += [USAGE] if asks_for_usage(job.document) else []
     real = job.outputs.get(directory_id)
     if directory_id not in ids or real == "":
         raise invalid(

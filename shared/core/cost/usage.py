@@ -9,7 +9,10 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Rate(BaseModel):
-    """What an hour of all nodes of a job costs. Fixed when it is accepted: later prices do not change it."""
+    """What an hour of a job costs, by its part of its nodes.
+
+    The price is that of when it was accepted: later ones do not change it.
+    """
 
     # Members that a newer version wrote stay, as in the record around them.
     model_config = ConfigDict(frozen=True, extra="allow")

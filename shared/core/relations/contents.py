@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -58,6 +59,18 @@ class Drop(FrozenModel):
     late: str = ""
 
 
+#: The variable with the directory of a job that outlives its attempts.
+SAVED = "SLIPWAY_SAVED"
+
+
+def saved_id(properties: Mapping[str, Any]) -> str:
+    """The id of that directory where outputs are listed: one that no output directory of the job has."""
+    ids, name = {one["id"] for one in properties.get("outputDirectories") or ()}, "saved"
+    while name in ids:
+        name += "_"
+    return name
+
+
 class Target(FrozenModel):
     """The engine-side identity of one attempt. Fixed before the first submission, never changed."""
 
@@ -66,6 +79,11 @@ class Target(FrozenModel):
     experiment: str
     name: str
     token: str
+
+    @property
+    def job_id(self) -> str:
+        """The job whose attempt it is."""
+        return self.token.rpartition(".")[0] or self.token
 
 
 class Waiting(FrozenModel):

@@ -16,7 +16,7 @@ from shared.login import Login
 
 log = logging.getLogger(__name__)
 
-_API = "2024-07-01"
+_API = "2025-06-01"
 #: Seconds that a view of a pool waits for the quota, and an operator for the answer to a command.
 _SHORT, _PATIENCE = 1.5, 30.0
 #: Seconds for which an answer is valid, and after which a failed query is repeated.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import ClusterView, Why, lacks_quota, too_large
-from shared.core.facts import Supply
+from shared.core.facts import Allotted, Supply
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.quota import Quota
 from shared.engines.batch.sizes import size_trouble
@@ -74,6 +74,7 @@ def view(
             size=size,
             priority=priority,
             region=cluster.region,
+            allotted=Allotted(part=1 / max(1, int(pool.get("taskSlotsPerNode") or 1))),
         ),
     )
 

@@ -8,6 +8,7 @@ SDK are passed on.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from shared.core.job import Target
 from shared.engines.batchai.client import Workspace, address, connect
 from shared.engines.batchai.errors import names_ours, names_resource, raise_for
 from shared.engines.batchai.request import API, submission
+from shared.engines.batchai.usage import DIRECTORY, have_reports, with_reports
 
 #: The query parameter of a next link that holds the position in the list.
 _TOKEN = "$skiptoken"  # noqa: S105 - the name of a parameter, not a secret
@@ -94,7 +96,33 @@ class Calls:
         """DELETE; does not wait for its end."""
         await (await self._client()).jobs.begin_delete(*self._names(target), polling=False)
 
-    async def files(self, target: Target, directory: str, path: str, after: str = "") -> Folder:
+    async def files(self, target: Target, directory: str, path: str, after: str) -> Folder:
+        """Entries of one folder, with the reports of the nodes among those of standard output.
+
+        Raises NotFound for a folder that does not exist.
+        """
+        if not have_reports(directory, path, after):
+            return await self._files(target, directory, path, after)
+        listed: Folder
+        listed, reports = await asyncio.gather(
+            self._files(target, directory, path, after), self._reports(target)
+        )
+        return listed._replace(entries=with_reports(listed.entries, reports))
+
+    async def _reports(self, target: Target) -> list[dict[str, Any]]:
+        """The reports of the job's nodes; none where the service or the job has no such directory."""
+        from azure.core.exceptions import HttpResponseError
+
+        try:
+            return (await self._files(target, DIRECTORY, ".", "")).entries
+        except NotFound:
+            return []
+        except HttpResponseError as error:
+            if error.status_code in (400, 404):
+                return []
+            raise
+
+    async def _files(self, target: Target, directory: str, path: str, after: str) -> Folder:
         """Entries of one folder of an output directory (listOutputFiles), and the `after` of the others.
 
         Raises NotFound for a folder that does not exist.

@@ -75,7 +75,10 @@ def connect(workspace: Workspace) -> Any:
 
     from shared.connections.transport import Transport
 
-    address, transport = urlsplit(workspace.url), Transport(connection_timeout=5, read_timeout=20)
+    address, transport = (
+        urlsplit(workspace.url),
+        Transport(service="the cluster's API", connection_timeout=5, read_timeout=20),
+    )
     # The ledger owns the retries; the SDK's own would outlast the dispatch deadline.
     options: dict[str, Any] = {
         "base_url": workspace.url,

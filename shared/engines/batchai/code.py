@@ -13,8 +13,10 @@ from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
-from shared.core.job import Reason
+from shared.core.job import Reason, Target
 from shared.core.refusals import refused
+from shared.core.relations.contents import SAVED
+from shared.engines.batchai.usage import ASKS
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
@@ -136,6 +138,19 @@ code=$?
 [ "$code" = 0 ] || exit "$code"
 {preparation}
 """
+#: Before any of it; a job's PATH may lead to no mkdir.
+_MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
+#: The same with what an earlier job saved: each node copies it, and the first one gives its copy the name.
+_RESUME = f"""\
+(
+  export PATH="{SYSTEM}:$PATH"
+  [ ! -d "${SAVED}" ] || exit 0
+  before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
+  [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
+  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" || exit
+  mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
+) || exit 1
+"""
 #: The job's own preparation cannot end like that of its code.
 _OWN = """\
 "$BASH" -c {text}
@@ -150,7 +165,10 @@ _BEFORE = {"BASH_ENV": "write `. FILE` into the command", "SHELLOPTS": "write `s
 
 
 def taken_names(spec: JobSpec) -> Iterator[Problem]:
-    """A refusal of each variable that shows whether a job has code: its end without that counts no use."""
+    """A refusal of each variable that Slipway sets.
+
+    By one it is seen that a job has code: its end without that counts no use.
+    """
     properties = spec.document()["properties"]
     for kind in ("environmentVariables", "secrets"):
         for index, one in enumerate(properties.get(kind) or ()):
@@ -158,37 +176,51 @@ def taken_names(spec: JobSpec) -> Iterator[Problem]:
             if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
                 text = f"{one['name']} is set by Slipway, for a job that has code"
                 yield refused("SW109", at, text, "choose another name")
+            if one["name"] == ASKS:
+                yield refused("SW109", at, f"{ASKS} is set by Slipway", "choose another name")
             if remedy := _BEFORE.get(one["name"]):
                 text = f"bash obeys {one['name']} before the code of the job is there"
                 yield refused("SW109", at, text, remedy)
 
 
 def with_code(order: Order) -> Mapping[str, Any]:
-    """The document of an order, whose preparation brings its code if it has any, and what makes packages."""
+    """The document of an order, whose preparation brings its code if it has any, and what makes packages.
+
+    A preparation also makes the directory that outlives the attempts. A job without one makes it itself.
+    """
     properties = dict(order.document["properties"])
-    written = (properties.get("jobPreparation") or {}).get("commandLine") or ""
-    own = with_packages(written)
-    if order.code is None:
-        if own != written:
-            properties["jobPreparation"] = {"commandLine": own}
-        return {**order.document, "properties": properties}
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
-    properties["jobPreparation"] = {"commandLine": _preparation(order.code, own)}
-    ours = {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
-    ours[PLACE] = _place(order.code.at)
+    own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
+    ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
+    earlier = (one for one in order.before if one.prefix and one.has_saved)
+    ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
+    begin = _RESUME.replace("{job}", order.resumes) if order.resumes else _MAKE
+    if order.code is None:
+        own = begin + own if own or order.resumes else ""
+    else:
+        own = _preparation(order.code, own, begin)
+        ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
+        ours[PLACE] = _place(order.code.at)
+        properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
     first = [{"name": name, "value": value} for name, value in ours.items()]
     properties["environmentVariables"] = [*first, *variables]
-    properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
+    if own:
+        properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
+
+
+def _saved(prefix: str, target: Target) -> str:
+    return f"{prefix.rstrip('/')}/saved/{target.job_id}"
 
 
 def _place(at: str) -> str:
     return "$AZ_BATCHAI_JOB_TEMP/wd" if at == WORK else f"$AZ_BATCHAI_JOB_MOUNT_ROOT/{at}"
 
 
-def _preparation(source: CodeSource, own: str) -> str:
+def _preparation(source: CodeSource, own: str, begin: str) -> str:
     rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
     lowest, highest = min(CODELESS), max(CODELESS)
+    then = _OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else ""
     return _BRING.format(
         address=ADDRESS,
         place=PLACE,
@@ -202,7 +234,7 @@ def _preparation(source: CodeSource, own: str) -> str:
         most=max(UNPACKED, TIMES * source.bytes),
         entries=ENTRIES,
         words=" ".join(CODES),
-        preparation=_OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else "",
+        preparation=begin + then,
         expired=EXPIRED,
         deleted=DELETED,
         different=DIFFERENT,

@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.core.engine import Order, Variable, source_of
 from shared.engines.batchai.client import Workspace
-from shared.engines.batchai.code import with_code
+from shared.engines.batchai.request import document_of
 
 _ROOT = "/mnt/batch/tasks/shared/LS_root"
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
@@ -23,7 +23,7 @@ _INSTANCE = "<a UUID of the service>"
 
 def environment(workspace: Workspace, order: Order) -> tuple[Variable, ...]:
     """Every variable, in the order of definition: a value may use those before it."""
-    properties: dict[str, Any] = with_code(order)["properties"]
+    properties: dict[str, Any] = document_of(order)["properties"]
     values: dict[str, str] = {}
     variables: list[Variable] = []
     # One after the other, because each may use those before it.

@@ -6,7 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
+from shared.core.errors import (
+    Busy,
+    Conflict,
+    EngineError,
+    Misconfigured,
+    NotFound,
+    Rejected,
+    Saturated,
+    Transient,
+)
 from shared.core.no_answer import no_answer
 
 _QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
@@ -76,7 +85,7 @@ def _meaning(error: Any) -> EngineError:
         return Rejected(text)
     if status == 409:
         return Conflict(text)
-    return Transient(text)
+    return (Busy if status == 429 else Transient)(text)
 
 
 def _text(error: Any) -> str:
@@ -84,6 +93,5 @@ def _text(error: Any) -> str:
     message = str(getattr(inner, "message", "") or error.reason or error.message or "").strip()
     target = getattr(inner, "target", None)
     where = f" (at {target})" if target else ""
-    return f"{error.status_code} {getattr(inner, 'code', None) or ''} {message}{where}".replace("  ", " ")[
-        :1000
-    ]
+    code = " ".join(filter(None, (str(error.status_code), getattr(inner, "code", None))))
+    return f"{': '.join(filter(None, (code, message)))}{where}"[:1000]

@@ -10,6 +10,7 @@ from typing import Any
 from shared.core.engine import Order, Submission
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.code import with_code
+from shared.engines.batchai.usage import asking
 
 API = "2018-05-01"
 
@@ -17,7 +18,12 @@ API = "2018-05-01"
 def submission(workspace: Workspace, order: Order) -> Submission:
     """Method, path with query, and body. Null members are left out: the service treats them as absent."""
     path = f"{job_path(workspace, order)}?api-version={API}"
-    return Submission("PUT", path, _without_nulls(with_code(order)))
+    return Submission("PUT", path, _without_nulls(document_of(order)))
+
+
+def document_of(order: Order) -> dict[str, Any]:
+    """The document of an order as the service gets it: it brings the job's code, and asks for reports."""
+    return asking(with_code(order))
 
 
 def job_path(workspace: Workspace, order: Order) -> str:

@@ -29,8 +29,22 @@ REASONS: dict[str, Reason] = {
     "JobMaxWallClockTimeReached": Reason.TIMEOUT,
     "JobPreempted": Reason.PREEMPTED,
     "MpiNotInstalled": Reason.UNSUPPORTED,
+    "ProgramNotInstalled": Reason.UNSUPPORTED,
+    "ContainerRuntimeNotFound": Reason.UNSUPPORTED,
     "FailedStartingContainer": Reason.UNSUPPORTED,
+    "AFSMountError": Reason.INFRASTRUCTURE,
+    "BFSMountError": Reason.INFRASTRUCTURE,
+    "FileServerMountError": Reason.INFRASTRUCTURE,
+    "UnmanagedMountError": Reason.INFRASTRUCTURE,
+    "KeyVaultSecretNotFound": Reason.INFRASTRUCTURE,
+    "JobEnvironmentFailed": Reason.INFRASTRUCTURE,
+    "ClusterDeleted": Reason.INFRASTRUCTURE,
+    "NodeFailed": Reason.INFRASTRUCTURE,
+    "InternalError": Reason.INFRASTRUCTURE,
 }
+
+#: The codes of ends by a command of the job's own, whose exit code it is.
+_OF_THE_JOB = ("JobFailed", "JobPreparationFailed")
 
 #: The environment variable that holds our token: jobs of Batch AI have no tags.
 TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
@@ -64,7 +78,8 @@ def observation(job: Mapping[str, Any]) -> Observation:
     if word not in STATES:
         raise Transient(f"the cluster reports an unknown state of {job.get('name')}: {word[:40]!r}")
     state = STATES[word]
-    exit_code = untrusted.exit_code(info.get("exitCode"))
+    is_own = code in _OF_THE_JOB or code not in REASONS
+    exit_code = untrusted.exit_code(info.get("exitCode")) if is_own else None
     reason = None
     if state is JobState.FAILED:
         reason = REASONS.get(code, Reason.INFRASTRUCTURE if exit_code is None else Reason.USER)

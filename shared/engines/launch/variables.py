@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shared.core.code.record import WORK
+from shared.core.engine import Order
+from shared.core.relations.contents import SAVED, saved_id
 from shared.engines.launch.site import Site
 
 #: For every mpirun, also a job's own, with the names of Open MPI 4 (OMPI) and 5 (PRTE). Jobs may run as root.
@@ -51,6 +53,13 @@ def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
     return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in directories}
 
 
+def saved_before(site: Site, order: Order) -> dict[str, str]:
+    """The variables with what earlier jobs saved, on the same cluster."""
+    above = site.saved.rpartition("/")[0]
+    near = (one for one in order.before if one.target.cluster == order.target.cluster)
+    return {one.saved: f"{above}/{one.target.job_id}" for one in near if above and one.has_saved}
+
+
 class OutputDirectory(NamedTuple):
     """Its variable, its id, its prefix in the job file, and the path that the run appends."""
 
@@ -61,7 +70,7 @@ class OutputDirectory(NamedTuple):
 
 
 def outputs(site: Site, properties: Mapping[str, Any]) -> list[OutputDirectory]:
-    """The output directories, the one for stdout and stderr first."""
+    """The output directories, the one for stdout and stderr first, and what outlives the attempts last."""
     run = f"{site.segment}/$SLIPWAY_RUN"
     prefix = properties["stdOutErrPathPrefix"]
     directories = [OutputDirectory("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
@@ -70,6 +79,9 @@ def outputs(site: Site, properties: Mapping[str, Any]) -> list[OutputDirectory]:
         name = directory["id"]
         variable = f"AZ_BATCHAI_OUTPUT_{name}"
         directories.append(OutputDirectory(variable, name, directory["pathPrefix"], rest))
+    if site.saved:
+        above, _, name = site.saved.rpartition("/")
+        directories.append(OutputDirectory(SAVED, saved_id(properties), above, name))
     return directories
 
 

@@ -13,6 +13,8 @@ from typing import BinaryIO, Dict
 
 #: The mode of a directory that only its user may enter: it holds records, and the output of jobs.
 PRIVATE = 0o700
+#: The variables of the job's directories with that mode: a checkpoint is code to who loads it.
+CLOSED = ("AZ_BATCHAI_STDOUTERR_DIR", "SLIPWAY_SAVED")
 #: The most bytes of a record that are read; real ones have some hundred.
 _LARGEST = 1 << 20
 #: The most bytes of a journal that are read for the reason of a failure.

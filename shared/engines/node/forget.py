@@ -1,6 +1,6 @@
 """Removes the leftovers of attempts on the shared file system, whose jobs ended long ago.
 
-Nothing that a job wrote for its author is there.
+Of what a job wrote, only what it saved for its next attempt is there.
 """
 
 import json
@@ -16,12 +16,15 @@ from shared.engines.node.store import Directory
 LATE = 3600.0
 
 
-def forget(attempt: Path, token: str, outputs: Path) -> None:
-    """Remove the directory of an attempt and the outputs of its runs, but not those of another job."""
+def forget(attempt: Path, token: str, saved: str, outputs: Path) -> None:
+    """Remove what a job saved, the directory of an attempt and the outputs of its runs, not another job's."""
     owner = token
     with suppress(OSError):  # a claim that a job locked keeps nothing in its place
         owner = Directory(attempt).read("claim.json").get("token", token)
-    if owner != token or not attempt.is_dir():
+    if owner != token:
+        return
+    remove(saved)  # first: as long as the attempt is there, it is asked for again
+    if not attempt.is_dir():
         return
     for run in attempt.iterdir():
         number = run.name.partition("-")[0]
@@ -35,9 +38,9 @@ def forget(attempt: Path, token: str, outputs: Path) -> None:
 def clear() -> int:
     """Follow the plan; returns 1 if something could not be removed."""
     plan, code = json.loads(os.environ.pop("SLIPWAY_PLAN")), 0
-    for directory, token in plan["attempts"]:
+    for directory, token, saved in plan["attempts"]:
         try:
-            forget(Path(directory), token, Path(plan["outputs"]))
+            forget(Path(directory), token, saved, Path(plan["outputs"]))
             if plan["ends"]:
                 remove(str(Path(plan["ends"]) / token))
         except OSError as error:

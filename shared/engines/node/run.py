@@ -21,7 +21,7 @@ from shared.engines.node.blobs import store_of
 from shared.engines.node.claim import WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.families import Ending
-from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
+from shared.engines.node.files import CLOSED, PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.mounting import bring_code, mount, why_not_ready
 from shared.engines.node.private import close_output, take
 from shared.engines.node.processes import Failed, chosen, clear, define, plan_of, printed, run_all
@@ -129,7 +129,7 @@ class Run:
         self._links = mount(self._plan, env, self._check_outside)
         for name, identity, prefix, rest in self._plan["outputs"]:
             path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
-            path.mkdir(parents=True, exist_ok=True, mode=PRIVATE if identity == "stdouterr" else 0o777)
+            path.mkdir(parents=True, exist_ok=True, mode=PRIVATE if name in CLOSED else 0o777)
             env[name], self._directories[identity] = str(path), self._shared(str(path))
         if "uploads" in self._plan:
             directories = only_here(self._directories, self._plan["uploads"]["shares"])

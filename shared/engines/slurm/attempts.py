@@ -25,7 +25,7 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Sightings, Verdict, judge
 from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.sources import EndSources
-from shared.engines.slurm.job.chosen import refusal, unknown_option
+from shared.engines.slurm.job.chosen import Listings, refusal, unknown_option
 from shared.engines.slurm.job.request import is_too_long, submission, too_long
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.queue import Queue
@@ -45,15 +45,18 @@ _ORPHANED = 3600.0
 _LOOK_AGAIN = 60.0
 
 
+Clock = Callable[[], float]
+
+
 class Attempts:
     """The attempts on one cluster. `clock` gives Unix time."""
 
     def __init__(
-        self, cluster: SlurmCluster, client: SlurmClient, records: Records, clock: Callable[[], float]
+        self, cluster: SlurmCluster, client: SlurmClient, records: Records, clock: Clock, listings: Listings
     ) -> None:
         self._cluster, self._client, self._clock = cluster, client, clock
         self._proofs = records.proofs
-        self._finished = EndSources(cluster, client, records)
+        self._finished = EndSources(cluster, client, records, listings)
         self._leftovers = Leftovers(cluster, client, records)
         self._jobs = SlurmJobs(cluster, client)
         self._sightings = Sightings()
@@ -101,7 +104,7 @@ class Attempts:
         rest, self._listed = rest + pending, self._clock()
         since, queue = await self._jobs.statistics_epoch(), await self._jobs.queue()
         await self._settle(queue, rest, since)
-        results = await each(rest, lambda target: self._status_of(target, queue))
+        results = await each(rest, lambda target: alone(target.name, self._observed(target, queue)))
         return quick | {t.name: one for t, one in zip(rest, results, strict=True) if one is not None}
 
     async def at_work(self) -> Mapping[str, str]:
@@ -158,10 +161,6 @@ class Attempts:
                 raise Rejected(f"resources.options: {text}. It was cancelled, and ran nothing")
             raise Misconfigured(f"{text}. It was cancelled; it is not known what it ran without")
 
-    async def _status_of(self, target: Target, queue: Queue) -> Observation | None:
-        """The status of one attempt; `_observed` does the same for many."""
-        return await alone(target.name, self._observed(target, queue))
-
     async def _observed(self, target: Target, queue: Queue) -> Observation | None:
         copy = self._judged(target, queue).copy
         if copy is not None:
@@ -195,7 +194,7 @@ class Attempts:
             except Busy:
                 del self._settled[target.name]  # gone, or in an unknown state: the list shows which
                 continue
-            if state is not before or state.terminal:
+            if state is not before or state.terminal or "SUSPENDED" in words ^ settled.copy.states:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
                 observations[target.name] = observation(settled.copy, None)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from shared.core.abilities import Ability
 from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
 from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS, ClusterFacts, combined_facts
+from shared.core.facts import ALL, NO_FACTS, Allotted, ClusterFacts, combined_facts
 from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.launch.shown import variables
 from shared.engines.proofs import Proofs
@@ -25,7 +25,8 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.chosen import Listed, absent, listed
 from shared.engines.slurm.job.request import submission
-from shared.engines.slurm.job.resources import refusals
+from shared.engines.slurm.job.resources import merged, refusals
+from shared.engines.slurm.job.share import requested
 from shared.engines.slurm.job.site import site
 from shared.engines.slurm.nodes import view
 from shared.engines.slurm.wire.client import SlurmClient
@@ -63,7 +64,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
         self._listed: dict[tuple[str, str], Listed] = {}
         records = {name: Records(one, proofs) for name, one in clusters.items()}
         attempts = {
-            name: Attempts(clusters[name], client, records[name], clock)
+            name: Attempts(clusters[name], client, records[name], clock, self._listed)
             for name, client in self._clients.items()
         }
         super().__init__(clusters, attempts, records, self._clients.values())
@@ -124,8 +125,17 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """The facts of the partition and its nodes, from two lists that are at most some minutes old."""
-        view = await self._lately.view(_view_key(self._cluster(cluster), resources))
-        return view.facts if view else NO_FACTS
+        own = self._cluster(cluster)
+        view = await self._lately.view(_view_key(own, resources))
+        return replace(view.facts if view else NO_FACTS, allotted=self._allotted(own, resources))
+
+    def _allotted(self, cluster: SlurmCluster, resources: JsonObject) -> Allotted:
+        """What a job with those resources gets of each node; all of it for a job that `allots` refuses."""
+        if next(refusals(cluster, resources), None) is not None:
+            return ALL
+        return requested(
+            merged(cluster, resources), self._listed.get(_view_key(cluster, resources), Listed())
+        )
 
     async def _fetch_view(self, view_key: tuple[str, str]) -> ClusterView:
         name, partition = view_key

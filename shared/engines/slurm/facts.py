@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from shared.core.facts import ClusterFacts
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.job.chosen import total_nodes
 from shared.engines.slurm.wire.dialect import integer
 
 #: From here on, a number of v0.0.38 means none (NO_VAL, INFINITE).
@@ -28,6 +29,7 @@ def facts_of(
     memory = [mebibytes for node in members if (mebibytes := _count(node.get("real_memory")))]
     return ClusterFacts(
         max_nodes=min(counts, default=None),
+        lists_all=bool(members) and total_nodes(partition) == len(members),
         gpus=max(gpus, default=None),
         memory=max(memory, default=None),
         longest=timedelta(minutes=minutes) if minutes else None,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from shared.core.errors import Busy, EngineError, NotFound, Transient
 from shared.core.job import plain
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.queue import Queue
+from shared.engines.slurm.queue import Queue, in_line
 from shared.engines.slurm.wire.client import Answer, SlurmClient
 from shared.engines.slurm.wire.dialect import Copy, copy_of, integer, name_of, user_of
 
@@ -131,7 +131,7 @@ class SlurmJobs:
         copies = defaultdict(list)
         foreign = []
         readable, damaged = await self._read(answer)
-        for copy in readable:
+        for copy in in_line(readable):
             if copy.user == self._cluster.user:
                 copies[copy.name].append(copy)
             elif copy.token:

@@ -6,8 +6,9 @@ read either, a name that is missing in the list may still exist on the cluster.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.core.errors import Busy
 from shared.engines.slurm.wire.dialect import Copy
@@ -38,3 +39,17 @@ class Queue:
         self.named(name)
         if self.has_nameless:
             raise Busy(f"Slurm lists a job in a form that cannot be read, which may be {name}")
+
+
+def in_line(copies: Sequence[Copy]) -> list[Copy]:
+    """The jobs of all users, each that waits with the number of those before it in its partition."""
+    waiting = defaultdict(list)
+    for copy in copies:
+        if "PENDING" in copy.states and copy.priority:  # without a priority it is held
+            waiting[copy.partition].append(copy)
+    ahead = {
+        copy.id: position
+        for line in waiting.values()
+        for position, copy in enumerate(sorted(line, key=lambda one: (-one.priority, one.id)))
+    }
+    return [replace(copy, ahead=ahead[copy.id]) if ahead.get(copy.id) else copy for copy in copies]

@@ -10,7 +10,7 @@ from shared.core.engine import Observation
 from shared.core.errors import Busy
 from shared.core.job import JobState, Reason
 from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
-from shared.engines.slurm.wait_reasons import waits_for
+from shared.engines.slurm.wait_reasons import pauses_for, waits_for
 from shared.engines.slurm.wire.dialect import Copy
 
 _S, _R = JobState, Reason
@@ -88,7 +88,7 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
     """
     state, reason = state_of(copy.states, copy.name)
     if not state.terminal:
-        waits = waits_for(copy) if state is _S.QUEUED else None
+        waits = waits_for(copy) if state is _S.QUEUED else pauses_for(copy)
         running = copy.started if state is _S.RUNNING else None
         return Observation(state, started=_time(running), why=waits, handle=str(copy.id))
     started, ended = _time(_began(copy)), _time(copy.ended)

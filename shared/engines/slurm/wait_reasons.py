@@ -1,8 +1,10 @@
-"""Slurm's reasons for a pending job, as sentences. Pure."""
+"""Slurm's reasons for a job that waits, as sentences: its own first, then what is before the job. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from shared.core.engine import NEVER, Why
 from shared.engines.slurm.wire.dialect import Copy
@@ -54,6 +56,11 @@ _LIMITS = {
     "AccountingPolicy": "a limit of its account is reached",
 }
 _WORD = re.compile(r"\w+", re.ASCII)
+#: A job that runs, and does nothing at the moment.
+_SUSPENDED = Why("Suspended", "suspended on the cluster: it keeps its nodes, and goes on when it is resumed")
+#: To so many seconds a start is given, and so many jobs are counted one by one: both change all the time,
+#: and each new sentence is a write.
+_STEP, _EXACT = 600, 10
 
 
 def waits_for(copy: Copy) -> Why | None:
@@ -67,7 +74,33 @@ def waits_for(copy: Copy) -> Why | None:
     if word in _NOTHING:
         return None
     if word in _NEVER:
-        return Why(word, f"{NEVER}: {_NEVER[word]}", never=True)
+        own = f" (Slurm: {copy.description})" if copy.description else ""
+        return Why(word, f"{NEVER}: {_NEVER[word]}{own}", never=True)
     limit = next((text for start, text in _LIMITS.items() if word.startswith(start)), "")
-    text = _WORDS.get(word) or limit or f"Slurm reports {copy.description or copy.reason}"
-    return Why(word, text, passes=word in _PASSING)
+    text = _WORDS.get(word) or limit or f"Slurm reports {copy.reason}"
+    if copy.description:
+        text = f"Slurm: {copy.description}"
+    return Why(word, "; ".join((text, *_outlook(copy))), passes=word in _PASSING and not copy.description)
+
+
+def pauses_for(copy: Copy) -> Why | None:
+    """Why a job that runs does nothing; None for one that does."""
+    return _SUSPENDED if "SUSPENDED" in copy.states else None
+
+
+def _outlook(copy: Copy) -> Iterator[str]:
+    """How many jobs are before it, and when Slurm expects its start."""
+    if copy.ahead:
+        text = "1 job is" if copy.ahead == 1 else f"{_rounded(copy.ahead)} jobs are"
+        yield f"{text} before it in its partition"
+    if copy.started:
+        start = datetime.fromtimestamp(-(-copy.started // _STEP) * _STEP, UTC)
+        yield f"Slurm expects it to start by {start:%Y-%m-%d %H:%M} UTC"
+
+
+def _rounded(number: int) -> str:
+    """The number, to one digit from ten on."""
+    if number < _EXACT:
+        return str(number)
+    unit = 10 ** (len(str(number)) - 1)
+    return f"about {round(number / unit) * unit:,}"

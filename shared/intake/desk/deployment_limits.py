@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ from shared.core.cost.prices import currency_of, matching
 from shared.core.cost.usage import Rate
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
+from shared.core.facts import NO_FACTS
 from shared.core.policy import Policy
 from shared.core.ports import Engines
 from shared.core.refusals import refused
@@ -37,6 +39,8 @@ class Demand:
 
     nodes: int
     gpus: int
+    #: of each node
+    part: float
     #: None if no price is known
     rate: Rate | None
     #: the longest time for which it may run
@@ -49,24 +53,26 @@ class Demand:
         return Claim(nodes=self.nodes, gpus=self.gpus, gpu_hours=self.gpus * self.hours, cost=cost)
 
 
-def demand_of(policy: Policy, request: Request, document: JsonObject, cluster: Cluster) -> Demand:
+def demand_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Demand:
     """The demand of a completed document.
 
-    The GPUs are those of the request, or else all GPUs of the nodes.
+    Of a node that it shares, it counts with the part that the scheduler gives it.
     """
-    properties, resources, facts = document["properties"], request.envelope.resources, cluster.facts
-    each = resources.gpus if resources is not None else None
+    properties, facts = document["properties"], cluster.facts
+    gpus, part = facts.allotted.gpus, facts.allotted.part or 1.0
     nodes = int(properties["nodeCount"])
+    each = (facts.gpus or 0) * part if gpus is None else gpus
     limit = (properties.get("constraints") or {}).get("maxWallClockTime")
     return Demand(
         nodes,
-        nodes * (facts.gpus or 0 if each is None else each),
-        _rate(policy, cluster, nodes),
+        math.ceil(nodes * each),
+        part,
+        _rate(policy, cluster, nodes * part),
         wall_clock(limit, facts.longest) / timedelta(hours=1),
     )
 
 
-def _rate(policy: Policy, cluster: Cluster, nodes: int) -> Rate | None:
+def _rate(policy: Policy, cluster: Cluster, nodes: float) -> Rate | None:
     """The price of an hour on this many nodes; the highest one where the prices give a range."""
     facts, currency = cluster.facts, currency_of(policy.prices)
     region = policy.region or facts.region
@@ -83,7 +89,7 @@ def over_quota(
     if quota is None or document is None:
         return ()
     try:
-        claim = demand_of(policy, request, document, cluster).claim
+        claim = demand_of(policy, document, cluster).claim
     except (KeyError, TypeError, ValueError):
         return ()  # nodeCount is reported already
     over = exceeds(claim, quota)
@@ -136,7 +142,12 @@ def not_allotted(engines: Engines, request: Request, cluster: Cluster) -> tuple[
     return tuple(one.relocate(request.envelope_at) for one in problems)
 
 
-def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+def over_limits(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+    """Compare a job with the node-hours that the deployment allows, and with the nodes of its cluster."""
+    return [*_too_long(spec, limits, cluster), *_too_many(spec, cluster)]
+
+
+def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
     """Compare the node-hours that a job can use at most with the limit of the deployment."""
     constraints = spec.properties.constraints
     written = constraints.max_wall_clock_time if constraints else None
@@ -150,6 +161,18 @@ def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pro
     how_long = iso_duration(length) + ("" if written else " (the job names no time)")
     message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
     return [refused("SW110", "/properties/nodeCount", message)]
+
+
+def _too_many(spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
+    """Refuse more nodes than the cluster can ever have, where its scheduler lists all of them."""
+    facts = cluster.facts if cluster else NO_FACTS
+    if cluster is None or not facts.lists_all or facts.max_nodes is None:
+        return []
+    nodes, most = spec.properties.node_count, facts.max_nodes
+    message = f"{cluster.name} has at most {most} nodes for a job, and {nodes} are requested"
+    return (
+        [refused("SW109", "/properties/nodeCount", message, f"write at most {most}")] if nodes > most else []
+    )
 
 
 def too_large(request: Request, sealed: JsonObject) -> list[Problem]:

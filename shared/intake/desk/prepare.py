@@ -21,9 +21,9 @@ from shared.intake.desk.deployment_limits import (
     limits_of,
     not_allotted,
     not_shared,
+    over_limits,
     over_quota,
     too_large,
-    too_long,
 )
 from shared.intake.desk.facts import cluster_of
 from shared.intake.desk.receivers import receivers_of
@@ -186,7 +186,7 @@ def _checked(
         code_at=code.at if code and folder is None else None,  # that of a drop replaces its mount
     )
     if spec := spec or shaped(completed, problems):
-        problems = (*problems, *too_long(spec, ports.policy.limits, cluster))
+        problems = (*problems, *over_limits(spec, ports.policy.limits, cluster))
         problems = (*problems, *_engine_problems(ports.engines, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
     # An unknown member may hold anything.
@@ -204,8 +204,8 @@ def slug(text: str, fallback: str) -> str:
 
 
 def _facts(policy: Policy, request: Request, cluster: Cluster | None) -> Facts:
-    container = policy.drop_container
-    facts = Facts(drop_container=container, absent=request.absent, crlf=request.crlf)
+    own = policy.completion.std_out_err_path_prefix or ""
+    facts = Facts(policy.drop_container, request.absent, request.crlf, default_prefix=own)
     if cluster is None:
         return facts
     resources = request.envelope.resources
@@ -215,7 +215,7 @@ def _facts(policy: Policy, request: Request, cluster: Cluster | None) -> Facts:
         cluster=f"{cluster.name}{partition}",
         cluster_mounts=cluster.facts.mounts,
         keeps_files=cluster.facts.keeps_files,
-        max_nodes=cluster.facts.max_nodes,
+        max_nodes=None if cluster.facts.lists_all else cluster.facts.max_nodes,
         gpus_per_node=cluster.facts.gpus,
         max_wall_clock=cluster.facts.longest,
         retired_size=cluster.facts.retired_size,

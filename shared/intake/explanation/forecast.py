@@ -114,26 +114,32 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
 
 
 def cost(
-    nodes: int, wall_clock: timedelta, size: str, priority: str, prices: Sequence[Price]
+    nodes: int, wall_clock: timedelta, size: str, priority: str, prices: Sequence[Price], *, part: float = 1.0
 ) -> dict[str, Any]:
-    """Node-hours and price, from a job that ends at once to one that reaches its wall-clock limit."""
-    hours = nodes * wall_clock.total_seconds() / 3600
+    """Node-hours and price, from a job that ends at once to one that reaches its wall-clock limit.
+
+    `part`: of each node, which the job may share.
+    """
+    hours = nodes * part * wall_clock.total_seconds() / 3600
+    what = f"{nodes} nodes" if part >= 1 else f"{part:.0%} of each of {nodes} nodes"
     body: dict[str, Any] = {
         "nodes": nodes,
         "size": size or None,
         "priority": priority or None,
         "nodeHours": {"from": 0, "to": round(hours, 4)},
-        "why": f"{nodes} nodes for at most {iso_duration(wall_clock)}; starting and idle nodes cost as well",
+        "why": f"{what} for at most {iso_duration(wall_clock)}; starting and idle nodes cost as well",
     }
     if not prices:
         what = f"no price known for {size}" if size else "no price: the VM size of the cluster is not known"
         return body | {"price": None, "note": f"{what}; an operator may add one with SLIPWAY_PRICES"}
     currencies = sorted({price.currency for price in prices})
-    body["price"] = [_price(nodes, hours, [p for p in prices if p.currency == name]) for name in currencies]
+    body["price"] = [
+        _price(nodes * part, hours, [p for p in prices if p.currency == name]) for name in currencies
+    ]
     return body
 
 
-def _price(nodes: int, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
+def _price(nodes: float, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
     low, high = min(p.per_hour for p in prices), max(p.per_hour for p in prices)
     return {
         "currency": prices[0].currency,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from shared.core.engine import OutputFile
-from shared.core.errors import Busy
+from shared.core.errors import Busy, EngineError
 from shared.core.job import Target
 from shared.core.ports import Ports
 
@@ -21,6 +21,15 @@ async def logs_of(ports: Ports, target: Target) -> tuple[OutputFile, ...] | None
             return await ports.engines.get(target.engine).files(target, "stdouterr")
     except TimeoutError:
         return None
+
+
+async def has_files(ports: Ports, target: Target, directory: str) -> bool:
+    """Whether a directory has any file now, as far as its cluster shows that."""
+    try:
+        async with asyncio.timeout(ports.policy.metrics_patience):
+            return bool((await ports.engines.get(target.engine).page(target, directory, ".", "")).files)
+    except (EngineError, TimeoutError):
+        return False
 
 
 async def answered(ports: Ports, answer: Awaitable[_Answer]) -> _Answer:

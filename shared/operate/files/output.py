@@ -11,11 +11,12 @@ from shared.core.engine import Engine, FileChunk, FilePage, OutputFile
 from shared.core.errors import Misuse, NotAFile, NotFound, Rejected
 from shared.core.job import Job, Stored, Target
 from shared.core.ports import Ports
+from shared.core.relations.contents import SAVED, saved_id
 from shared.core.visible import escaped
 from shared.delivery import receipt
 from shared.jobspec import character_flaw
 from shared.operate.files.attempts import attempt_of, target_of
-from shared.operate.files.in_time import answered, logs_of
+from shared.operate.files.in_time import answered, has_files, logs_of
 
 #: The most bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
@@ -48,10 +49,17 @@ class Span:
 async def outputs(
     ports: Ports, job_id: str, who: Caller = KEY_HOLDER, attempt: str = ""
 ) -> list[dict[str, Any]]:
-    """The output directories of a job. Raises Misuse (404, 409) before the job reached its cluster."""
+    """The output directories of a job. Raises Misuse (404, 409) before the job reached its cluster.
+
+    Among them is what it saved for a next attempt, once there is something, and the cluster shows that.
+    """
     stored = await attempt_of(ports, job_id, attempt, who)
-    target_of(stored)
-    return receipt.outputs(stored.job, await ports.ledger.spec(job_id) or {})
+    target, document = target_of(stored), await ports.ledger.spec(job_id) or {}
+    directories = receipt.outputs(stored.job, document)
+    name = saved_id(document.get("properties") or {})
+    if await has_files(ports, target, name):
+        directories.append({"id": name, "path": f"${SAVED}", "files": receipt.address(stored.job, name)})
+    return directories
 
 
 async def files(
@@ -159,7 +167,8 @@ async def refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> 
         return forgotten(stored.job)
     document = await ports.ledger.spec(stored.job.id)
     ids = [one["id"] for one in receipt.outputs(stored.job, document or {})]
-    if document is not None and directory not in ids:
+    ids_of_all = [*ids, saved_id((document or {}).get("properties") or {})]
+    if document is not None and directory not in ids_of_all:
         reason = f'no output directory "{directory}"'
     elif not stored.job.state.terminal:
         reason += " yet"

@@ -28,7 +28,7 @@ from shared.operate.files.output import refusal, stored_of
 _NAMED, _LONGEST_COMMENT = 100, 60_000
 #: The first and last time that a ZIP file can hold.
 _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
-_MODE = 0o100644 << 16
+_MODE, _RUNS = 0o100644 << 16, 0o100755 << 16
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,12 @@ BOUNDS = Bounds()
 
 
 class _Member(NamedTuple):
-    """A file: its path in the output directory, its size as listed, and the time of its last change."""
+    """A file: its path in the output directory, its size as listed, the time of its last change."""
 
     path: str
     size: int
     modified: datetime | None
+    is_program: bool
 
 
 @dataclass
@@ -152,7 +153,7 @@ async def _tree(engine: Engine, target: Target, directory: str, folder: str, lim
             elif file.size is None:
                 ahead.append((name, depth + 1, ""))
             else:
-                tree.members.append(_Member(name, file.size, file.modified))
+                tree.members.append(_Member(name, file.size, file.modified, bool(file.executable)))
                 size += file.size
         limits.check_size(size)
         if len(tree.members) > most.files:
@@ -172,7 +173,7 @@ async def _archive(engine: Engine, target: Target, directory: str, tree: _Tree, 
             except NotFound:  # deleted since, or replaced by a link
                 left_out.append(member.path)
                 continue
-            with archive.open(_info(f"{directory}/{member.path}", member.modified), "w") as entry:
+            with archive.open(_info(f"{directory}/{member.path}", member), "w") as entry:
                 chunk = first
                 while chunk.data:
                     size += entry.write(chunk.data)
@@ -213,11 +214,11 @@ def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
-def _info(name: str, modified: datetime | None) -> zipfile.ZipInfo:
+def _info(name: str, member: _Member) -> zipfile.ZipInfo:
     """An entry that reveals nothing about the machine that makes it."""
-    moment = modified.astimezone(UTC).timetuple()[:6] if modified else _FIRST
+    moment = member.modified.astimezone(UTC).timetuple()[:6] if member.modified else _FIRST
     info = zipfile.ZipInfo(name, max(_FIRST, min(moment, _LAST)))
-    info.create_system, info.external_attr = 3, _MODE
+    info.create_system, info.external_attr = 3, _RUNS if member.is_program else _MODE
     return info
 
 

@@ -17,7 +17,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=30)
 #: The header Date has whole seconds: on average it is half a second old.
 _HALF = 0.5
 #: The members of every answer, healthy or not.
-_WORDS = ("storage", "engine", "sweeper", "settings", "paused", "unreadable", "parked", "off")
+_WORDS = ("storage", "clusters", "sweeper", "settings", "paused", "unreadable", "parked", "off")
 
 
 class Refusing(Failure):
@@ -28,9 +28,9 @@ class Refusing(Failure):
 class Health:
     """The health that an app reports."""
 
-    #: whether a job could be accepted and submitted
+    #: whether the app accepts jobs and takes them further
     ready: bool
-    #: storage, clusters and so on: a word, a number, or a flag for each
+    #: storage, clusters and so on: a word, a number, a flag, or numbers by words for each
     words: Mapping[str, Any]
     #: seconds until it answered
     seconds: float

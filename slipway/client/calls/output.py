@@ -28,6 +28,9 @@ from slipway.failure import Failure
 if TYPE_CHECKING:
     from slipway.client import shapes
 
+#: The path of what a job saved for its next attempt, in the list of its output directories.
+SAVED = "$SLIPWAY_SAVED"
+
 
 class OutputCalls(Calls):
     """The operations for a job's files, log and metrics. Each raises Failure."""
@@ -75,9 +78,16 @@ class OutputCalls(Calls):
         return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/receipt", _whole)
 
     async def outputs(self, job_id: str) -> list[str]:
-        """The ids of a job's output directories."""
+        """The ids of a job's output directories; the last one may be that of what it saved."""
+        return [one["id"] for one in await self._outputs(job_id)]
+
+    async def results(self, job_id: str) -> list[str]:
+        """The same without what it saved for a next attempt."""
+        return [one["id"] for one in await self._outputs(job_id) if one["path"] != SAVED]
+
+    async def _outputs(self, job_id: str) -> list[dict[str, Any]]:
         answer = await self._json("GET", f"jobs/{id_of(job_id)}/outputs", params=self._query())
-        return [one["id"] for one in answer["outputs"]]
+        return list(answer["outputs"])
 
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""

@@ -1,12 +1,13 @@
 """Upload a folder to the drop container, its scripts first and its job.json last."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from shared.adapters.storage.drops import BlobDrops
 from shared.adapters.storage.wire.block import stage_block
 from shared.core.errors import Unavailable
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.intake.drops.left_out import Others, left_out
 from shared.jobspec import Source, has_errors, is_ignored, is_left_over, name_flaw, report
 from shared.settings import Settings
 from slipway.client.drops.folder_drops import DropsToBe
@@ -18,14 +19,17 @@ from slipway.client.request.diagnose import diagnosed, scripts_named
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
 from slipway.client.snapshot.links import without_refused_links
+from slipway.client.snapshot.not_files import not_files
 from slipway.client.snapshot.rules import Rules
-from slipway.client.snapshot.words import some, taken_back
+from slipway.client.snapshot.words import of_others, some, taken_back
 from slipway.client.storage.account import storage_account
 from slipway.client.storage.replace_blob import unsendable
 from slipway.failure import Failure
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import say
 
+#: What Slipway keeps in a folder for itself.
+_OURS = (IGNORE_FILE, MARK)
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
 LAST = (ENVELOPE_FILE, JOB_FILE)
 
@@ -87,8 +91,7 @@ def check_folder(folder: Path) -> None:
 def to_upload(folder: Path) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them, without those that `.slipwayignore` names.
 
-    It says which links to folders, and which possible secrets, are left out. Raises Failure when there is no
-    file.
+    It says what is left out, and why. Raises Failure when there is no file.
     """
     check_folder(folder)
     ignore, rules = IgnoreFile.of_folder(folder), Rules(folder)
@@ -100,8 +103,10 @@ def to_upload(folder: Path) -> Sequence[Path]:
     for name in linked_folders(folder):
         if not ignore.fits(name) and not is_left_over(name):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
-    names = [name for name in _files_in(folder) if not ignore.fits(name)]
+    results = _results_in(folder)
+    names = [name for name in _files_in(folder, results) if not ignore.fits(name)]
     secrets = [name for name in names if rules.is_secret(name)]
+    _say_left_out(folder, ignore, rules, results)
     _say_secrets([name for name in secrets if not is_left_over(name.rpartition("/")[0])])
     names = [name for name in names if not is_left_over(name) and name not in {*secrets}]
     names = without_refused_links(folder, names, ignore, rules)
@@ -117,14 +122,39 @@ def to_upload(folder: Path) -> Sequence[Path]:
     return sorted((folder / name for name in names), key=lambda path: (_rank(path), path))
 
 
-def _files_in(folder: Path) -> list[str]:
-    """The files of a folder, but for the outputs of jobs that were downloaded to there."""
-    outputs = {mark.parent for mark in folder.rglob(MARK)} - {folder}
+def _results_in(folder: Path) -> set[Path]:
+    """The folders to which outputs of jobs were downloaded."""
+    return {mark.parent for mark in folder.rglob(MARK)} - {folder}
+
+
+def _files_in(folder: Path, results: Collection[Path]) -> list[str]:
+    """The files of a folder, but for those in folders of results."""
     return [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and outputs.isdisjoint(path.parents)
+        if path.is_file() and {*results}.isdisjoint(path.parents)
     ]
+
+
+def _say_left_out(folder: Path, ignore: IgnoreFile, rules: Rules, results: Collection[Path]) -> None:
+    """Say what is not uploaded, but for secrets and links, of which others tell."""
+    places = [f"{one.relative_to(folder).as_posix()}/" for one in sorted(results)]
+
+    def is_passed_over(name: str) -> bool:
+        return ignore.fits(name) or is_left_over(name) or any(f"{name}/".startswith(one) for one in places)
+
+    hidden = [
+        name
+        for path in sorted(folder.rglob("*"))
+        if is_left_over(name := path.relative_to(folder).as_posix())
+        and not (ignore.fits(name) or rules.is_secret(name) or name in _OURS or path.is_dir())
+    ]
+    if sentence := left_out("", Others(tuple(hidden))):
+        say(sentence)
+    if places:
+        say(f"left out: {some(places)} (results of jobs, which were downloaded to there)")
+    for line in of_others(not_files(folder, is_passed_over)):
+        say(line)
 
 
 def _say_secrets(names: Sequence[str]) -> None:

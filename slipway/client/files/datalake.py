@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import io
+import stat
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Bytes of a block, and the most blocks of a blob.
 _BLOCK, _MOST_BLOCKS = 8 << 20, 50_000
+#: The metadata of a blob whose file is a program.
+_PROGRAM = {"executable": "true"}
 #: How many blocks of one file are read ahead of saving.
 _AHEAD = 3
 
@@ -61,18 +64,20 @@ class Fingerprint:
     size: int
     md5: bytes
     blocks: Sequence[Block]
+    executable: bool = False
 
 
 def fingerprint(path: Path) -> Fingerprint:
     """Read a file once. Raises OSError."""
     whole, blocks, first = hashlib.md5(usedforsecurity=False), list[Block](), 0
-    step = max(_BLOCK, -(-path.stat().st_size // _MOST_BLOCKS))
+    status = path.stat()
+    step = max(_BLOCK, -(-status.st_size // _MOST_BLOCKS))
     with path.open("rb") as stream:
         while data := stream.read(step):
             whole.update(data)
             blocks.append(Block(first, len(data), hashlib.md5(data, usedforsecurity=False).digest()))
             first += len(data)
-    return Fingerprint(first, whole.digest(), blocks)
+    return Fingerprint(first, whole.digest(), blocks, executable=bool(status.st_mode & stat.S_IXUSR))
 
 
 class DataLake:
@@ -89,7 +94,7 @@ class DataLake:
     async def files(self, prefix: str = "") -> list[DataFile]:
         """The files whose names begin with the prefix, without the folders that some accounts list too."""
         return [
-            DataFile("", one.name, one.size, one.last_modified.timestamp(), _md5_of(one))
+            _file(one)
             async for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"])
             if (one.metadata or {}).get("hdi_isfolder") != "true"
         ]
@@ -100,16 +105,13 @@ class DataLake:
         """Write a file, several blocks at once; blocks that an interrupted run left are not sent again."""
         from azure.storage.blob import BlobBlock, ContentSettings
 
-        blob, settings = (
-            self._container.get_blob_client(name),
-            ContentSettings(content_md5=bytearray(content.md5)),
-        )
+        blob = self._container.get_blob_client(name)
+        how: dict[str, Any] = {"content_settings": ContentSettings(content_md5=bytearray(content.md5))}
+        how["metadata"] = _PROGRAM if content.executable else None
         if len(content.blocks) < 2:
             async with self._gate:
                 data = await asyncio.to_thread(_read, path, content.blocks[0]) if content.blocks else b""
-                await blob.upload_blob(
-                    io.BytesIO(data), length=len(data), overwrite=True, content_settings=settings
-                )
+                await blob.upload_blob(io.BytesIO(data), length=len(data), overwrite=True, **how)
             advance(len(data))
             return
         staged = await _staged(blob)
@@ -128,9 +130,7 @@ class DataLake:
             await asyncio.gather(*tasks)
         finally:
             await _cancel(tasks)
-        await blob.commit_block_list(
-            [BlobBlock(block_id=block.id) for block in content.blocks], content_settings=settings
-        )
+        await blob.commit_block_list([BlobBlock(block_id=block.id) for block in content.blocks], **how)
 
     async def read(self, file: DataFile, start: int) -> AsyncGenerator[FileChunk]:
         """The chunks of a file from a byte on, in order. Raises Changed if it is written meanwhile."""
@@ -153,6 +153,11 @@ class DataLake:
             yield chunk
         if not file.size:
             yield FileChunk(b"", 0, etag)
+
+
+def _file(blob: "BlobProperties") -> DataFile:
+    executable = (blob.metadata or {}).get("executable") == _PROGRAM["executable"]
+    return DataFile("", blob.name, blob.size, blob.last_modified.timestamp(), executable, _md5_of(blob))
 
 
 def _md5_of(blob: "BlobProperties") -> bytes:

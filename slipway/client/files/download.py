@@ -83,16 +83,33 @@ async def find_and_save(
 
     tasks: list[asyncio.Task[Any]] = [looking := asyncio.create_task(find_twice())]
     try:
-        if not await arriving.begun():
-            finding = await looking
-            if patterns:
-                return Downloaded(finding, Outcome())
+        if not await arriving.begun() and patterns:
+            return Downloaded(await looking, Outcome())
         tasks.append(saving := asyncio.create_task(save(api, job_id, arriving, to, bar.advance)))
-        return Downloaded(*await asyncio.gather(looking, saving))
+        finding, outcome = await asyncio.gather(looking, saving)
+        _make_folders(finding.what.empty, to, job_id, outcome)
+        return Downloaded(finding, outcome)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _make_folders(names: Sequence[str], to: Path, job_id: str, outcome: Outcome) -> None:
+    """Make the folders in which nothing is."""
+    if not names:
+        return
+    destination = Destination(to, job_id)
+    try:
+        for name in names:
+            try:
+                destination.make_folder(name)
+            except Failure as failure:
+                outcome.failed.append((name, str(failure)))
+            except OSError as error:
+                outcome.failed.append((name, error.strerror or "it cannot be made"))
+    finally:
+        destination.close()
 
 
 async def save(

@@ -13,6 +13,8 @@ class Remote:
     path: str
     size: int
     modified: float | None
+    #: whether it is a program; None if the cluster does not say
+    executable: bool | None = None
 
     @property
     def name(self) -> str:

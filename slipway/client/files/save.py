@@ -106,6 +106,11 @@ class Destination:
             return max(0, min(size, file.size - 1))
         return 0
 
+    def make_folder(self, name: str) -> None:
+        """Make an empty folder. Raises Failure for a name that is impossible here, and OSError."""
+        with self._folder(Remote(name, "x", 0, None), make=True):
+            return
+
     def finish(self, files: Sequence[Remote], *, is_whole: bool) -> None:
         """All files are saved: remove unfinished files of earlier versions.
 
@@ -157,6 +162,9 @@ class Destination:
                     if not stream.tell():  # nothing to continue
                         os.unlink(unfinished, dir_fd=folder.fd)
                     raise
+                if file.executable or (file.executable is None and _is_script(folder, unfinished)):
+                    mode = os.fstat(fd).st_mode
+                    os.fchmod(fd, mode | (mode & 0o444) >> 2)  # for those who may read it
                 if file.modified is not None:
                     os.utime(fd, (file.modified, file.modified))
                 os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
@@ -226,6 +234,12 @@ async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) 
     if stream.tell() != whole:
         raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
     stream.truncate()  # it may end with a hole
+
+
+def _is_script(folder: Confined, name: str) -> bool:
+    """Whether a file begins as a program that an interpreter runs."""
+    with folder.file(name, links=False) as stream:
+        return stream.read(2) == b"#!"
 
 
 def _prefix_of(file: Remote) -> str:

@@ -37,6 +37,8 @@ _UNNAMED = (
 #: Why an entry has no bytes to save, by its kind in a list.
 _NO_FILES = {
     "link": "it is a link that leads out of the job's folder",
+    "nowhere": "it is a link that leads nowhere",
+    "special": "it is a link to a pipe, a socket or a device",
     "pipe": "it is a pipe, not a file",
     "socket": "it is a socket, not a file",
     "device": "it is a device, not a file",
@@ -46,11 +48,15 @@ _NO_FILES = {
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a job; links that were not followed and folders that could not be listed, with reasons."""
+    """The files of a job; links that were not followed and folders that could not be listed, with reasons.
+
+    `empty`: the folders in which nothing is.
+    """
 
     files: tuple[Remote, ...]
     skipped: tuple[tuple[str, str], ...]
     unread: tuple[tuple[str, str], ...] = ()
+    empty: tuple[str, ...] = ()
 
 
 @dataclass
@@ -60,6 +66,7 @@ class _Walk:
     files: list[Remote] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
     #: the level on which each list was seen first
     levels: dict[Shown, int] = field(default_factory=dict)
     count: int = 0
@@ -98,7 +105,7 @@ class _Walk:
         for entry in entries:
             size, name = entry["bytes"], folder.path_of(entry)
             moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
-            file = Remote(folder.directory, name, size or 0, moment)
+            file = Remote(folder.directory, name, size or 0, moment, entry.get("executable"))
             fits = file.fits(self.patterns)
             if entry.get("link") or entry.get("leftOut"):
                 if fits or (size is None and Folder(folder.directory, name).may_hold(self.patterns)):
@@ -108,6 +115,11 @@ class _Walk:
         if files:
             self.files += files
             self.receive(files)
+
+    def note_empty(self, folder: Folder) -> None:
+        """Note a folder in which nothing is, unless it is an output directory."""
+        if folder.path and Remote(folder.directory, folder.path, 0, None).fits(self.patterns):
+            self.empty.append(folder.name)
 
     def subfolders(self, folder: Folder, entries: Sequence[Entry], this: Shown) -> list[Folder]:
         """The subfolders that must be listed too."""
@@ -130,7 +142,7 @@ class _Walk:
 
     def leave_out(self, name: str, entry: Mapping[str, Any], *, fits: bool) -> None:
         """Note an entry that cannot be downloaded."""
-        kind = "link" if entry.get("link") else str(entry.get("kind") or "")
+        kind = str(entry.get("kind") or ("link" if entry.get("link") else ""))
         if kind in _NO_FILES:
             self.skipped.append((name, _NO_FILES[kind]))
         elif entry["name"].startswith(MORE):
@@ -160,6 +172,8 @@ async def walk(
                 ahead += await tree.take(one.folder, one.pages)
                 if reason := await one.task:
                     tree.unread.append((one.folder.name, reason))
+                elif not any(one.pages.all):
+                    tree.note_empty(one.folder)
     if ahead:
         many = f"it and {len(ahead) - 1:,} more folders" if len(ahead) > 1 else "it"
         tree.unread.append((
@@ -168,7 +182,8 @@ async def walk(
             "what you want, e.g. slipway download JOB DIRECTORY/FOLDER",
         ))  # fmt: skip
     files = sorted(tree.files, key=lambda file: file.name)
-    return Tree(tuple(files), tuple(sorted(tree.skipped)), tuple(sorted(tree.unread)))
+    empty = tuple(sorted({*tree.empty}))
+    return Tree(tuple(files), tuple(sorted(tree.skipped)), tuple(sorted(tree.unread)), empty)
 
 
 def _shown(entries: Sequence[Entry]) -> Shown:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from shared.core.visible import escaped
 from shared.snapshots.pack import ENTRIES, order
 from slipway.client.files.names import undecodable
+from slipway.client.files.own_file import kind_of
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.links import refusal
 from slipway.client.snapshot.members import folders_above
@@ -20,7 +21,6 @@ from slipway.failure import Failure
 
 #: A file that begins so is executed where the disk has no bit for it.
 _PROGRAM = b"#!"
-_KINDS = {stat.S_IFSOCK: "a socket", stat.S_IFIFO: "a pipe"}
 
 
 class File(NamedTuple):
@@ -123,7 +123,7 @@ class _Walk:
             self._counted(name)
             self.tree.files.append(_file(name, Path(entry.path), status))
         else:
-            self.tree.others[name] = f"it is {_KINDS.get(stat.S_IFMT(status.st_mode), 'a device')}"
+            self.tree.others[name] = f"it is {kind_of(Path(entry.path))}"
 
     def _link(self, name: str) -> None:
         """A link to a member is one, too; another one is sent as the file that it leads to."""
@@ -136,7 +136,7 @@ class _Walk:
             return
         is_folder, is_inside = stat.S_ISDIR(status.st_mode), real.is_relative_to(self._root)
         if not is_folder and not stat.S_ISREG(status.st_mode):
-            self.tree.others[name] = "it is a link to what is not a file"
+            self.tree.others[name] = f"it is a link to {kind_of(real)}"
         elif is_folder and not is_inside:
             self.tree.others[name] = "it is a link to a folder elsewhere; put the folder itself there"
         elif text := refusal(

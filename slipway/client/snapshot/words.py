@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from shared.core.visible import escaped
 from shared.snapshots.listing import as_text
 from shared.snapshots.pack import MIB, Packed
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
+from slipway.client.snapshot.not_files import EMPTY
 from slipway.client.snapshot.pack import NAMED, size_of
 from slipway.client.snapshot.walk import Tree
 from slipway.terminal.characters import inked
@@ -49,12 +50,20 @@ def words(tree: Tree, packed: Packed, ignored: Ignored = ignored_by_git) -> Iter
     yield f"packed {count}, {size_of(packed.bytes)}{usual}"
     if tree.secrets:
         yield f"left out: {some(tree.secrets)} (give secrets by --secret; {taken_back(tree.secrets[0])})"
-    for name, reason in list(tree.others.items())[:NAMED]:
-        yield f"left out: {escaped(name)}: {reason}"
-    if len(tree.others) > NAMED:
-        yield f"left out: {len(tree.others) - NAMED:,} more links and files that cannot be sent"
+    yield from of_others(tree.others)
     if packed.bytes > LARGE:
         yield from _of_large(tree, ignored)
+
+
+def of_others(others: Mapping[str, str]) -> Iterator[str]:
+    """What of a folder is not sent, with the reasons; empty folders in one line."""
+    rest = [(name, reason) for name, reason in others.items() if reason != EMPTY]
+    for name, reason in rest[:NAMED]:
+        yield f"left out: {escaped(name)}: {reason}"
+    if len(rest) > NAMED:
+        yield f"left out: {len(rest) - NAMED:,} more links and files that cannot be sent"
+    if empty := [name for name, reason in others.items() if reason == EMPTY]:
+        yield f"left out: {some(empty)} (a container holds no empty folders)"
 
 
 def _of_large(tree: Tree, ignored: Ignored) -> Iterator[str]:

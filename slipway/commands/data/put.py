@@ -7,15 +7,16 @@ from pathlib import Path
 
 from shared.jobspec import name_flaw
 from slipway.client.drops.folder import linked_folders
-from slipway.client.files.datalake import DataFile, DataLake, fingerprint
+from slipway.client.files.datalake import DataFile, DataLake, Fingerprint, fingerprint
 from slipway.client.files.names import undecodable
 from slipway.client.files.output import PARALLEL
 from slipway.client.files.saving import Outcome
 from slipway.client.snapshot.ignore_file import NAME as IGNORE_FILE
 from slipway.client.snapshot.ignore_file import IgnoreFile
 from slipway.client.snapshot.links import without_refused_links
+from slipway.client.snapshot.not_files import not_files
 from slipway.client.snapshot.rules import Rules
-from slipway.client.snapshot.words import some, taken_back
+from slipway.client.snapshot.words import of_others, some, taken_back
 from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
 from slipway.failure import Failure
@@ -82,7 +83,7 @@ async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int
             try:
                 content = await asyncio.to_thread(fingerprint, file.path)
                 present = known_files.get(file.name)
-                if present and (present.size, present.md5) == (content.size, content.md5):
+                if present and _is_same(present, content):
                     outcome.present += 1
                     advance(content.size)
                     continue
@@ -95,6 +96,11 @@ async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int
 
     await asyncio.gather(*(worker() for _ in range(PARALLEL)))
     return outcome
+
+
+def _is_same(present: DataFile, content: Fingerprint) -> bool:
+    same = (present.size, present.md5) == (content.size, content.md5)
+    return same and present.executable is content.executable
 
 
 async def _present(lake: DataLake, files: Sequence[LocalFile]) -> Mapping[str, DataFile]:
@@ -115,6 +121,8 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
         for link in linked_folders(path):
             if not ignore.fits(link):
                 say(f"{path / link} is a link to a folder, whose files are not sent; name that folder, too")
+        for line in of_others(not_files(path, ignore.fits)):
+            say(line)
         files = [one.relative_to(path).as_posix() for one in sorted(path.rglob("*")) if one.is_file()]
         files = [one for one in files if not ignore.fits(one)]
         secrets = [one for one in files if rules.is_secret(one)]

@@ -30,8 +30,6 @@ _BAD: Mapping[tuple[str, object], Finding] = {
         "give its identity the roles of a contributor for blobs, queues and tables, and remove locks; read "
         "its log",
     ),
-    ("engine", "does not answer"): fail("app", "one of its clusters does not answer", "see its line below"),
-    ("engine", "misconfigured"): fail("app", "one of its clusters refuses its settings", "read its log"),
     ("sweeper", "fails"): fail(
         "app", "its last pass over the jobs failed, so jobs stay as they are", "read its log"
     ),
@@ -42,7 +40,12 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }
-#: Health reports this as misconfigured, although a new deployment without a cluster works.
+#: What health says of clusters → of how many, and the remedy.
+_SILENT = {
+    "does not answer": ("do not answer", "see their lines below"),
+    "misconfigured": ("refuse its settings or are not there", "see their lines below; read its log"),
+}
+#: Health counts this as misconfigured, although a new deployment without a cluster works.
 _NO_CLUSTER = warn("cluster", "the app connects none, so jobs wait", "name one in SLIPWAY_CLUSTERS")
 #: Of functions that are off, as many are named.
 _SHOWN = 20
@@ -79,7 +82,7 @@ async def check(options: Options) -> list[Finding]:
         return findings
     more = await _behind_the_key(deployment)
     if _NO_CLUSTER in more:
-        findings = [one for one in findings if one != _BAD["engine", "misconfigured"]]
+        findings = [one for one in findings if one.subject != "clusters"]
     return [*findings, *more]
 
 
@@ -95,13 +98,25 @@ def complaints(answer: Health) -> list[Finding]:
     """The findings in a health answer."""
     findings = [ok("app", f"answers in {answer.seconds * 1000:.0f} ms")] if answer.ready else []
     findings += [_BAD[one] for one in answer.words.items() if isinstance(one[1], str | bool) and one in _BAD]
-    findings += _not_run(answer.words["off"])
+    findings += [*_not_run(answer.words["off"]), *_of_clusters(answer.words["clusters"])]
     for name, what in _COUNTED.items():
         if number := answer.words[name]:
             findings.append(warn("app", f"{number} {what}", "`slipway audit` names them"))
-    if not answer.ready and all(one.outcome != "fail" for one in findings):
+    if not answer.ready and all(one.outcome != "fail" or one.subject != "app" for one in findings):
         findings.append(fail("app", "it answers that it is not ready", "read its log"))
     return findings
+
+
+def _of_clusters(clusters: object) -> list[Finding]:
+    """The findings about clusters of which the app has no answer, or a refusal. They stop no other's jobs."""
+    numbers = clusters if isinstance(clusters, dict) else {}
+    counted = {word: number for word, number in numbers.items() if isinstance(number, int)}
+    total = sum(counted.values())
+    return [
+        fail("clusters", f"{counted[word]} of {total} {text}, so their jobs wait", remedy)
+        for word, (text, remedy) in _SILENT.items()
+        if counted.get(word)
+    ]
 
 
 def _not_run(off: object) -> list[Finding]:

@@ -8,7 +8,7 @@ from slipway.client.service import Service
 from slipway.commands.asking import exit_code
 from slipway.commands.drop.drop import Drop, carry_out
 from slipway.commands.run.ending import endings
-from slipway.commands.run.follow import follow, to_the_end
+from slipway.commands.run.follow import follow, report_failure, to_the_end
 from slipway.commands.run.report import Report
 from slipway.failure import Failure
 from slipway.terminal.screen import say
@@ -30,6 +30,8 @@ def run(drop: Drop, *, as_json: bool = False) -> int:
             job = await follow(api, job_id, report)
             if job["state"] == "succeeded":
                 report.success(job, None)
+            else:
+                await report_failure(api, job, report)
             return exit_code(job)
 
         return to_the_end(job_id, finish, drop.url, drop.key, report, ending)

@@ -49,7 +49,8 @@ Gpus = Annotated[
     typer.Option(min=0, help="GPUs of each node, if the cluster lets a job choose  [default: all of them]"),
 ]
 To = Annotated[
-    Path | None, typer.Option(help="the directory for its output  [default: one named after the job]")
+    Path | None,
+    typer.Option(help="the directory for its output, also if it fails  [default: one named after the job]"),
 ]
 Script = Annotated[
     str, typer.Option(help="the script of the folder that runs  [default: train.py, main.py, …]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from slipway.client.calls.patience import patiently, pause
@@ -14,9 +14,12 @@ from slipway.client.jobs.tail import last_errors
 from slipway.client.jobs.words import ENDED, rejection, why
 from slipway.client.service import Service, service
 from slipway.client.snapshot.submission import Submission
+from slipway.commands.download.download import LOGS
+from slipway.commands.download.fetched import Fetched
 from slipway.commands.run.ending import Ending
 from slipway.commands.run.report import Report
-from slipway.failure import finding_out
+from slipway.failure import Failure, finding_out
+from slipway.terminal.characters import printable
 from slipway.terminal.screen import say
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at the job.
 _EVERY = 1.0
+#: How many names of what a job left are shown.
+_NAMED = 3
 
 
 def to_the_end(
@@ -59,7 +64,7 @@ def report_rejection(job: Mapping[str, Any]) -> int:
 
 
 async def follow(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
-    """Follow the job to its end, and report why it failed; returns its record. Raises Failure: NOT_KNOWN."""
+    """Follow the job to its end; returns its record. Raises Failure: NOT_KNOWN."""
     with finding_out():
         return await _ended(api, job_id, report)
 
@@ -74,12 +79,41 @@ async def _ended(api: Service, job_id: str, report: Report) -> shapes.JobDetail:
     finally:
         lines.cancel()
         news.cancel()
-    job = await patiently(lambda: api.job(job_id))
-    if job["state"] == "succeeded":
-        return job
-    # People have read standard error to its end.
-    report.failure(job, await last_errors(api, job) if report.as_json else ())
-    return job
+    return await patiently(lambda: api.job(job_id))
+
+
+async def report_failure(
+    api: Service, job: shapes.JobDetail, report: Report, fetched: Fetched | None = None
+) -> None:
+    """Report why the job failed, and what it left, unless that was fetched. Raises Failure: NOT_KNOWN."""
+    with finding_out():
+        # People have read standard error to its end.
+        errors = await last_errors(api, job) if report.as_json else ()
+        left_behind = "" if fetched or report.as_json else await _left_by(api, job)
+    report.failure(job, errors, fetched, left_behind)
+
+
+async def _left_by(api: Service, job: shapes.JobDetail) -> str:
+    """What the job left in its output directories, in words; "" if that cannot be listed."""
+    if "engine" not in job:
+        return ""
+    try:
+        outputs = [one for one in await api.outputs(job["id"]) if one != LOGS]
+        pages = [await api.files_page(job["id"], one, ".") for one in outputs]
+    except Failure:
+        return ""
+    full = [
+        f"{one} has {_some([file['name'] for file in page.files])}"
+        for one, page in zip(outputs, pages, strict=True)
+        if page.files
+    ]
+    return "; ".join(full) or "its logs: it wrote nothing else"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(map(printable, names[:_NAMED])) + more
 
 
 async def _news(api: Service, job_id: str, report: Report, lines: asyncio.Task[int]) -> None:

@@ -60,14 +60,22 @@ class Report:
             named = {"id": job_id} if job_id else {}
             put_json({"event": "interrupted", **named, "cancelled": cancelled}, indent=None)
 
-    def failure(self, job: Job, errors: Sequence[str]) -> None:
-        """Report that the job ended without success; to programs with these last lines, which people saw."""
+    def failure(
+        self, job: Job, errors: Sequence[str], fetched: Fetched | None = None, left_behind: str = ""
+    ) -> None:
+        """Report that the job ended without success, and the files that were downloaded, or what there is.
+
+        To programs with these last lines, which people saw.
+        """
         if self.as_json:
-            self._end(job, {"errors": [line.strip() for line in errors if line]})
+            download = {"download": fetched.answer} if fetched else {}
+            self._end(job, {"errors": [line.strip() for line in errors if line], **download})
             return
+        if fetched:
+            say(fetched.text)
         if remedy := job.get("remedy"):
             say(remedy)
-        more = ", ".join(f"slipway {words}" for words in _more(job))
+        more = ", ".join(f"slipway {words}" for words in _more(job, left_behind, is_here=bool(fetched)))
         say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: {more}")
 
     def success(self, job: Job, fetched: Fetched | None) -> None:
@@ -82,8 +90,10 @@ class Report:
         put_json({"event": "end", "id": job["id"], "state": job["state"], **words, **more}, indent=None)
 
 
-def _more(job: Job) -> list[str]:
+def _more(job: Job, left_behind: str, *, is_here: bool) -> list[str]:
     """The commands that show more of a job that did not succeed: of each attempt, and its files."""
     name, last = job["id"], job.get("attempt", 1)
     attempts = [f"log {name} --attempt {last - 1}"] if last > 1 else []
-    return [f"show {name}", *attempts, *([f"download {name}"] if "engine" in job else [])]
+    what = f" ({left_behind})" if left_behind else ""
+    files = [f"download {name}{what}"] if "engine" in job and not is_here else []
+    return [f"show {name}", *attempts, *files]

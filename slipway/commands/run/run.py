@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from slipway.client.calls.patience import patiently
 from slipway.client.jobs.words import sweep_lines
@@ -15,8 +17,9 @@ from slipway.client.snapshot.submission import Submission
 from slipway.client.snapshot.walk import walk
 from slipway.commands.asking import exit_code, show
 from slipway.commands.download.download import check_directory, fetch
+from slipway.commands.download.fetched import Fetched
 from slipway.commands.run.ending import Ending, endings
-from slipway.commands.run.follow import cancel_sent, follow, report_rejection, to_the_end
+from slipway.commands.run.follow import cancel_sent, follow, report_failure, report_rejection, to_the_end
 from slipway.commands.run.plan import explained
 from slipway.commands.run.report import Report
 from slipway.failure import Failure
@@ -36,6 +39,7 @@ def run(
 ) -> int:
     """Send, follow and download to `to`. The exit code is the job's, 1 where it has none. Raises Failure.
 
+    What a job wrote that failed is downloaded, too, where `to` asks for it; else its command is named.
     With `dry`, nothing is sent, and what would be is shown.
     """
     check_path(path)
@@ -60,7 +64,7 @@ def run(
         if detach:
             report.begun(job_id, detached=True)
             return report_rejection(answer)
-        return to_the_end(job_id, lambda api: _finish(api, job_id, to, report), url, key, report, ending)
+        return to_the_end(job_id, lambda api: finish(api, job_id, to, report), url, key, report, ending)
 
 
 def _check_results(to: Path, folder: Path) -> None:
@@ -77,18 +81,32 @@ def _check_results(to: Path, folder: Path) -> None:
         )
 
 
-async def _finish(api: Service, job_id: str, to: Path | None, report: Report) -> int:
+async def finish(api: Service, job_id: str, to: Path | None, report: Report) -> int:
     """Follow the job to its end, and download its output. Raises Failure."""
     job = await follow(api, job_id, report)
     if job["state"] != "succeeded":
+        fetched = await _fetched_of_failed(api, job, to) if to is not None and "engine" in job else None
+        await report_failure(api, job, report, fetched)
         return exit_code(job)
-    outputs = await patiently(lambda: api.outputs(job_id))
-    try:
-        fetched = await fetch(api, job_id, outputs, (), to)
-    except Failure as failure:
-        raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
+    fetched = await _fetched(api, job_id, to)
     report.success(job, fetched)
     return fetched.code
+
+
+async def _fetched(api: Service, job_id: str, to: Path | None) -> Fetched:
+    try:
+        return await fetch(api, job_id, await patiently(lambda: api.results(job_id)), (), to)
+    except Failure as failure:
+        raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
+
+
+async def _fetched_of_failed(api: Service, job: Mapping[str, Any], to: Path) -> Fetched | None:
+    """The same of a job that failed, whose end counts, not this: None if that is not possible."""
+    try:
+        return await _fetched(api, job["id"], to)
+    except Failure as failure:
+        say(str(failure))
+        return None
 
 
 def _interrupted(submissions: list[Submission], url: str, key: str, report: Report, ending: Ending) -> int:

@@ -62,7 +62,7 @@ async def answer_everything(page: Page) -> None:
         "jobs?*": jobs,
         "sweeps/s_1": {"name": "tune", "state": "active", **counts},
         "clusters?*": {"clusters": [cluster]},
-        "health": {"storage": "ok", "engine": "ok", "paused": False},
+        "health": {"storage": "ok", "clusters": {"ok": 1}, "paused": False},
         "dead": {"dead": [dead]},
         "receivers": {"receivers": []},
         "usage": {"currency": "EUR", "teams": [TEAM]},

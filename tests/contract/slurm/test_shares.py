@@ -14,9 +14,10 @@ import pytest_asyncio
 from local.slurm import Options, Partition, Slurm, slurm
 from shared.core.engine import Order
 from shared.core.errors import Misconfigured, Rejected
+from shared.core.facts import Allotted
 from shared.core.job import JobState, Reason
 from shared.jobspec import RESOURCES
-from tests.contract.slurm.on_slurm import NAME, ended, engine, order, submitted, text
+from tests.contract.slurm.on_slurm import NAME, ended, engine, order, submitted, text, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -43,10 +44,14 @@ async def test_two_jobs_of_half_a_node_run_side_by_side_each_with_its_own_gpu(di
 
     async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["gpus"]) as slurm:
         first, second = asking(meets("a", "b")), asking(meets("b", "a"), {"gpus": 1})
+        assert (await slurm.facts(NAME, {})).allotted == Allotted(1, 0.5), "by its request"
         await submitted(slurm, first)
+        running = await until(slurm, first.target, lambda one: one is not None and one.started is not None)
+        assert running.allotted == Allotted(1, 0.5), "by AllocTRES, and the GPUs of its nodes"
         await submitted(slurm, second)
         for one in (first, second):
-            assert (await ended(slurm, one.target)).state is JobState.SUCCEEDED
+            end = await ended(slurm, one.target)
+            assert (end.state, end.allotted and end.allotted.part) == (JobState.SUCCEEDED, 0.5)
         output = [(await text(slurm, one.target, "stdout.txt")).split() for one in (first, second)]
 
     assert sorted(words[0] for words in output) == ["0", "1"]
@@ -59,7 +64,8 @@ async def test_a_job_may_still_have_the_whole_node(divided: Slurm) -> None:
             'echo "$CUDA_VISIBLE_DEVICES $AZ_BATCHAI_NUM_GPUS $SLURM_CPUS_ON_NODE"', {"exclusive": True}
         )
         await slurm.submit(job_order)
-        assert (await ended(slurm, job_order.target)).state is JobState.SUCCEEDED
+        end = await ended(slurm, job_order.target)
+        assert (end.state, end.allotted and end.allotted.part) == (JobState.SUCCEEDED, 1.0)
         assert await text(slurm, job_order.target, "stdout.txt") == "0,1 2 4\n"
 
 

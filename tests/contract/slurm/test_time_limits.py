@@ -45,9 +45,9 @@ def limited(command: str, time: str | None) -> Order:
 async def test_the_facts_of_a_partition_are_read(own: Slurm) -> None:
     async with engine(own) as slurm, engine(own, partition="endless") as endless:
         assert await slurm.facts(NAME, {}) == ClusterFacts(
-            max_nodes=2, gpus=1, memory=4096, longest=timedelta(days=1)
+            max_nodes=2, gpus=1, memory=4096, longest=timedelta(days=1), lists_all=True
         )
-        assert await endless.facts(NAME, {}) == ClusterFacts(max_nodes=1, gpus=0, memory=4096)
+        assert await endless.facts(NAME, {}) == ClusterFacts(max_nodes=1, gpus=0, memory=4096, lists_all=True)
         assert (await slurm.nodes(NAME)).facts == await slurm.facts(NAME, {})
 
 

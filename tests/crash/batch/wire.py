@@ -51,7 +51,7 @@ class BatchWire:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
         """Serve it for the length of the block; yields the address."""
-        async with account(self._answer) as running:
+        async with account(self._answer, strict=True) as running:
             yield running.url
 
     def happen_late(self) -> None:

@@ -216,9 +216,12 @@ async def test_links_between_the_files_of_one_run_are_ordinary(share: Share) -> 
     (folder / "outputs/last.ckpt").symlink_to("epochs/3.ckpt")
     (folder / "outputs/best").symlink_to("epochs")
     (folder / "outputs/absolute").symlink_to(f"{share.on_share(folder)}/outputs/epochs/3.ckpt")
+    run = str(folder.relative_to(share.root / "logs"))
+    (folder / "outputs/mounted").symlink_to(f"/tmp/slipway/n-1/mounts/share/{run}/outputs/epochs/3.ckpt")
     (folder / "stdouterr/newest.txt").symlink_to("../outputs/last.ckpt")
 
-    assert await share.listed() == {"epochs": None, "best": None, "last.ckpt": 3, "absolute": 3}
+    linked = {"best": None, "last.ckpt": 3, "absolute": 3, "mounted": 3}
+    assert await share.listed() == {"epochs": None, **linked}
     assert await share.listed(path="best") == {"3.ckpt": 3}
     assert await share.log("newest.txt") == b"123"
 
@@ -239,13 +242,29 @@ async def test_other_links_are_listed_as_links_and_not_opened(share: Share) -> N
     }
     for name, target in targets.items():
         (logs / name).symlink_to(target)
+    os.mkfifo(logs / "pipe")
+    (logs / "piped").symlink_to("pipe")
 
+    listed = {one.name: one.kind for one in (await share.records.page(TARGET, "stdouterr", ".", "")).files}
+    kinds = {"gone": "nowhere", "loop": "nowhere", "piped": "special", "pipe": "pipe"}
+    assert listed == dict.fromkeys(targets, "") | kinds
+    for name in ("pipe", "piped"):
+        (logs / name).unlink()
     assert await share.listed("stdouterr") == dict.fromkeys(sorted(targets), "link")
     for name in targets:
         with pytest.raises(NotFound):
             await share.log(name)
         with pytest.raises(NotFound):
             await share.log(f"{name}/passwd")
+
+
+async def test_programs_are_told_from_other_files(share: Share) -> None:
+    folder = share.run()
+    for name, mode in {"tool": 0o755, "data": 0o644}.items():
+        (folder / "outputs" / name).touch(mode)
+
+    listed = {one.name: one.executable for one in (await share.records.page(TARGET, "M", ".", "")).files}
+    assert listed == {"tool": True, "data": False}
 
 
 async def test_pipes_and_sockets_are_named_and_not_opened(share: Share) -> None:

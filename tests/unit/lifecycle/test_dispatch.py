@@ -137,7 +137,8 @@ async def test_a_try_that_was_not_made_or_not_recorded_gives_back_the_record_tha
 async def test_a_variable_that_a_job_sets_itself_stays_and_none_hides_whose_attempt_it_is(
     world: World,
 ) -> None:
-    theirs = [{"name": "EPOCHS", "value": "3"}, {"name": "SLIPWAY_ATTEMPT", "value": "9"}]
+    ours = ("SLIPWAY_ATTEMPT", "SLIPWAY_SAVED")
+    theirs = [{"name": "EPOCHS", "value": "3"}, *({"name": name, "value": "9"} for name in ours)]
     job = (await world.message(job_json(environmentVariables=theirs))).job
 
     (order,) = world.engine.orders

@@ -85,6 +85,8 @@ export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; atte
 const NO_FILES = new Map(
   Object.entries({
   link: "a link out of the run's folder, not followed",
+  nowhere: "a link that leads nowhere",
+  special: "a link to a pipe, a socket or a device",
   pipe: "a pipe, not a file",
   socket: "a socket, not a file",
   device: "a device, not a file",
@@ -93,7 +95,7 @@ const NO_FILES = new Map(
 );
 
 function notOffered(file: OutputEntry): string {
-  const kind = file.link ? "link" : (file.kind ?? "");
+  const kind = file.kind ?? (file.link ? "link" : "");
   return NO_FILES.get(kind) ?? (kind ? "left out: its name cannot be requested" : "left out");
 }
 

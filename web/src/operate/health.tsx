@@ -8,7 +8,7 @@ import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
 
 type Words = Record<string, unknown>;
-const SHOWN = ["storage", "engine", "sweeper", "settings", "unreadable", "parked"];
+const SHOWN = ["storage", "clusters", "sweeper", "settings", "unreadable", "parked"];
 
 /** Each part with one word, and the pause; a deployment with a problem answers 503 with the same words. */
 export function Health() {
@@ -36,7 +36,7 @@ export function Health() {
           {SHOWN.filter((name) => words[name] !== undefined).map((name) => (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{String(words[name])}</dd>
+              <dd>{shown(words[name])}</dd>
             </div>
           ))}
           {off.length > 0 && (
@@ -67,6 +67,12 @@ export function Health() {
       <Outcome deed={deed} />
     </section>
   );
+}
+
+/** A word, a number, or numbers by words: "12 ok, 1 does not answer". */
+function shown(part: unknown): string {
+  if (typeof part !== "object" || part === null) return String(part);
+  return Object.entries(part).map(([word, number]) => `${String(number)} ${word}`).join(", ") || "none";
 }
 
 interface Shown {

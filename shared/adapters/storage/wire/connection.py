@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: The names of this machine, on which the storage emulator runs.
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: Seconds that a try of the SDK waits for a connection, and for bytes.
-_WAITS = {"connection_timeout": 5, "read_timeout": 15}
+_WAITS: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 15}
 #: Methods that may be repeated. Our writes may be, since each carries a condition.
 REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 

@@ -48,6 +48,7 @@ class Access:
             options: dict[str, Any] = {"retry_total": 1, "initial_backoff": 0, "increment_base": 1}
             options["random_jitter_range"] = 0
             transport = Transport(
+                service="the container of `blobs`",
                 connection_timeout=5,
                 read_timeout=15,
                 use_env_settings=not self._cluster.is_emulated,  # a proxy cannot reach this machine

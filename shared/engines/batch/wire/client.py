@@ -20,11 +20,12 @@ from shared.engines.batch.wire.sign import Key
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-API = "2024-07-01.20.0"
+API = "2025-06-01"
 #: Seconds for a whole call, and for connecting.
 _PATIENCE, _CONNECT = 30.0, 5.0
-#: Entries of a page, the service's maximum.
+#: The most entries of a page: the service refuses more. Its lists without an entry of their own have PAGE.
 PAGE = 1000
+_PAGES: Mapping[str, int] = {"/nodecounts": 10}
 #: The name of a call, which its answer repeats.
 _ID = "client-request-id"
 _JSON = "application/json; odata=minimalmetadata; charset=utf-8"
@@ -86,7 +87,7 @@ class BatchClient:
     async def listed(self, path: str, **query: str) -> AsyncIterator[Mapping[str, Any]]:
         """The entries of a list, page by page. Options are named without their `$`."""
         dollar = {f"${name}" if name in ("filter", "select") else name: text for name, text in query.items()}
-        options: Mapping[str, str] | None = {"maxresults": str(PAGE), **dollar}
+        options: Mapping[str, str] | None = {"maxresults": str(_PAGES.get(path, PAGE)), **dollar}
         while options is not None:
             page = (await self.call("GET", path, query=options)).body
             entries = page.get("value")
@@ -141,7 +142,9 @@ class BatchClient:
         from shared.connections.session import session
 
         if self._session is None:
-            self._session = session(timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT))
+            self._session = session(
+                service="Azure Batch", timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT)
+            )
         return self._session
 
 

@@ -96,5 +96,5 @@ def _text(status: int, body: Mapping[str, Any]) -> str:
         if isinstance(one, Mapping) and one.get("key") in ("PropertyName", "Reason") and one.get("value")
     ]
     message_text = _TRACE.sub("", str(words or "")).strip()
-    text = " ".join((f"Azure Batch: {code_of(body) or status}", message_text)).strip()
+    text = ": ".join(filter(None, (f"Azure Batch: {code_of(body) or status}", message_text)))
     return "; ".join((text, *details))[:_LONGEST]

@@ -14,7 +14,7 @@ from shared.engines.kubernetes.job.site import PROGRAMS
 from shared.engines.kubernetes.job.start import FORGET
 from shared.engines.kubernetes.tolerations import tolerations
 
-#: The variable that lists the attempts: a directory and a token on each line.
+#: The variable that lists the attempts: a directory, a token, and what the job saved, on each line.
 ATTEMPTS = "SLIPWAY_FORGET"
 #: Seconds that it may take, and seconds for which it stays afterwards.
 _LONGEST, _RETENTION = 1800, 600
@@ -22,7 +22,9 @@ _LONGEST, _RETENTION = 1800, 600
 
 def forgetting(cluster: KubernetesCluster, name: str, targets: Sequence[Target]) -> Submission:
     """POST of that Job. Kubernetes deletes it, because the ledger does not track it."""
-    attempts = "\n".join(f"{cluster.layout.attempt(one)}\t{one.token}" for one in targets)
+    layout = cluster.layout
+    rows = ((layout.attempt(one), one.token, layout.saved(one.job_id)) for one in targets)
+    attempts = "\n".join(map("\t".join, rows))
     volumes = [program_files(programs_name()), *directories(cluster)]
     container: dict[str, Any] = {
         "name": "main",

@@ -40,6 +40,8 @@ def site(cluster: KubernetesCluster, order: Order) -> Site:
         scheduler=KUBERNETES,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target),
+        saved=cluster.layout.saved(target.job_id),
+        resumed=cluster.layout.saved(order.resumes) if order.resumes else "",
         temporary=f"{TEMPORARY}/{target.name}",
         output="{SLIPWAY_TEMP}/output",
         mount_root=cluster.mount_root,

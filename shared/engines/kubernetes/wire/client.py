@@ -188,7 +188,8 @@ class KubernetesClient:
         if self._session is None:
             tls = self._access.tls()
             timeout = ClientTimeout(total=_PATIENCE, connect=_CONNECT)
-            self._session = session(Connector(ssl=tls if tls is not None else True), timeout=timeout)
+            connector = Connector(ssl=tls if tls is not None else True)
+            self._session = session(connector, service="Kubernetes", timeout=timeout)
         return self._session
 
 

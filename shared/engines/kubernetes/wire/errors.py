@@ -107,7 +107,7 @@ def _by_status(status: int) -> type[EngineError]:
 
 def _text(status: int, body: Mapping[str, Any], message: str) -> str:
     shown = _invalid(body) if status == 422 else _QUOTE.sub("", message)
-    return f"Kubernetes: {reason_of(body) or status} {shown}".strip()[:_LONGEST]
+    return ": ".join(filter(None, (f"Kubernetes: {reason_of(body) or status}", shown)))[:_LONGEST]
 
 
 def _invalid(body: Mapping[str, Any]) -> str:

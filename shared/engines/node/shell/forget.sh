@@ -1,13 +1,14 @@
 # Removes what attempts have left on the file system that pods share: as `forget.py`. SLIPWAY_FORGET has a
-# directory and a token on each line.
+# directory, a token, and the directory of what the job saved, on each line.
 
 main() {
   slipway_code=0 slipway_keys=''
-  while IFS=$slipway_tab read -r slipway_attempt slipway_token; do
+  while IFS=$slipway_tab read -r slipway_attempt slipway_token slipway_saved; do
     [ -n "$slipway_attempt" ] || continue
     read_turn "$slipway_attempt/claim.json"
     if [ "${turn_token:-$slipway_token}" = "$slipway_token" ]; then
-      rm -rf -- "$slipway_attempt" || slipway_code=1
+      # In this order: as long as the attempt is there, both are asked for again.
+      rm -rf -- "$slipway_saved" && rm -rf -- "$slipway_attempt" || slipway_code=1
     fi
     [ -z "$SLIPWAY_ENDS" ] || rm -rf -- "$SLIPWAY_ENDS/$slipway_token"
   done <<END

@@ -14,12 +14,15 @@ from urllib.parse import quote
 
 from shared.core.engine import Observation
 from shared.core.errors import EngineError, NotFound, Transient
+from shared.core.facts import Allotted
 from shared.core.job import JobState, Reason, Target
 from shared.engines.recorded import IDLE, is_asked, placed, recorded
 from shared.engines.runs import UNPROVEN
 from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
+from shared.engines.slurm.job.chosen import Listed, Listings
+from shared.engines.slurm.job.share import allocated
 from shared.engines.slurm.translation import observation, state_of
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy, copy_of, exit_object
@@ -32,12 +35,22 @@ class EndSources:
     run makes the new copy return its exit code and run nothing.
     """
 
-    def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
-        self._cluster, self._client, self._records = cluster, client, records
+    def __init__(
+        self, cluster: SlurmCluster, client: SlurmClient, records: Records, listings: Listings
+    ) -> None:
+        self._cluster, self._client, self._records, self._listings = cluster, client, records, listings
         self._completions = Completions(cluster.completions, cluster.user)
 
     async def combine(self, target: Target, copy: Copy) -> Observation:
         """The observation from a job on the cluster and the record of its last run."""
+        observed = await self._combined(target, copy)
+        return observed._replace(allotted=self._allotted(copy)) if copy.allocated else observed
+
+    def _allotted(self, copy: Copy) -> Allotted | None:
+        listing = self._listings.get((self._cluster.name, copy.partition), Listed())
+        return allocated(copy.allocated, listing)
+
+    async def _combined(self, target: Target, copy: Copy) -> Observation:
         if not state_of(copy.states, copy.name)[0].terminal:
             return observation(copy, None)
         record = await self._records.find(target)

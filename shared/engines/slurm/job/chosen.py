@@ -48,6 +48,10 @@ class Listed:
     by_type: Mapping[str, int] = field(default_factory=dict)
 
 
+#: A cluster and one of its partitions → what was listed last.
+Listings = Mapping[tuple[str, str], Listed]
+
+
 def listed(
     partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
 ) -> Listed:
@@ -55,7 +59,7 @@ def listed(
     by_name = {str(one.get("name")): one for one in partitions}
     members = [node for node in nodes if partition in (node.get("partitions") or ())]
     names = frozenset(by_name)
-    if not members or _total(by_name.get(partition, {})) != len(members):
+    if not members or total_nodes(by_name.get(partition, {})) != len(members):
         return Listed(names)
     gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
     by_type: dict[str, int] = {}
@@ -122,7 +126,8 @@ def _gpus(scope: str, listing: Listed, resources: JsonObject) -> Iterator[Proble
         yield _absent("gpus", text, f"ask for {most} at most, and for more nodes")
 
 
-def _total(partition: Mapping[str, Any]) -> int | None:
+def total_nodes(partition: Mapping[str, Any]) -> int | None:
+    """How many nodes a partition has, those included that are not listed; None if it does not say."""
     nodes = partition.get("nodes")
     return integer(nodes.get("total") if isinstance(nodes, Mapping) else partition.get("total_nodes"))
 

@@ -57,6 +57,8 @@ def site(cluster: SlurmCluster, order: Order) -> Site:
         scheduler=SLURM,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target),
+        saved=cluster.layout.saved(target.job_id),
+        resumed=cluster.layout.saved(order.resumes) if order.resumes else "",
         temporary=temporary,
         output=f"{cluster.shared.rstrip('/')}/{{SLURM_JOB_ID}}.out",
         mount_root=cluster.mount_root,

@@ -7,8 +7,10 @@ unknown outcome. The codes in the body decide.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
@@ -93,7 +95,8 @@ class Answer:
             texts = "; ".join(f"{text} ({code})" for code, text in self.errors) or f"status {self.status}"
             # slurmctld itself answered: no reason to leave the cluster and all its jobs alone.
             answered = any(code in SLURMCTLD for code in self.codes)
-            return (Busy if answered else Transient)(f"Slurm: {texts}")
+            is_busy = answered or self.status == 429  # of a gateway before it
+            return (Busy if is_busy else Transient)(f"Slurm: {texts}")
         return None
 
 
@@ -124,7 +127,7 @@ class SlurmClient:
             answer = await self._send("GET", f"/slurm/{dialect.version}/ping/", None)
             if answer.status == 404:
                 continue
-            _raise_for_token(answer)
+            self._raise_for_token(answer)
             if failure := answer.failure():
                 raise failure
             return dialect
@@ -137,7 +140,7 @@ class SlurmClient:
         answer = await self._send(method, f"/slurm/{dialect.version}{path}", body)
         if any(code == _UNSPECIFIED for code, _ in answer.errors) and answer.status == 500:
             # Slurm 22.05 returns this for a bad token as well, and so does its ping then.
-            _raise_for_token(await self._send("GET", f"/slurm/{dialect.version}/ping/", None))
+            self._raise_for_token(await self._send("GET", f"/slurm/{dialect.version}/ping/", None))
         return answer
 
     async def accounting(self, path: str) -> Answer:
@@ -164,6 +167,7 @@ class SlurmClient:
         except (ClientError, OSError, EOFError, ValueError) as error:
             raise Transient(f"{self._cluster.name} does not answer: {no_answer(error, _PATIENCE)}") from None
         if status in _NO_SUCH_TOKEN:
+            self._raise_if_expired()
             raise Misconfigured(f"slurmrestd of {self._cluster.name} refuses our token ({status})")
         return Answer(status, _object(text))
 
@@ -174,12 +178,28 @@ class SlurmClient:
 
         if self._session is None:
             # Connections stay open: slurmrestd 22.05 garbles the answer to a request that closes one.
-            self._session = session(timeout=ClientTimeout(total=_PATIENCE, connect=5))
+            timeout = ClientTimeout(total=_PATIENCE, connect=5)
+            self._session = session(service=f"slurmrestd of {self._cluster.name}", timeout=timeout)
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
         ) as answer:
             # Slurm passes on the names of jobs as any user wrote them, even if they are not UTF-8.
             return Response(answer.status, await answer.text("utf-8", "replace"))
+
+    def _raise_for_token(self, ping: Answer) -> None:
+        """Raises Misconfigured if the token does not allow a ping."""
+        if ping.status == 500 and any(code == _UNSPECIFIED for code, _ in ping.errors):
+            self._raise_if_expired()
+            raise Misconfigured("slurmctld refuses our token: is the key its AuthAltParameters' jwt_key?")
+
+    def _raise_if_expired(self) -> None:
+        """Raises Misconfigured, for a token that was refused, if its time is over by our clock."""
+        end = self._key.end
+        if end is not None and end <= time.time():
+            raise Misconfigured(
+                f"the token for {self._cluster.name} expired at {_shown(end)}: put a new one into "
+                "SLIPWAY_SLURM_KEYS (`scontrol token lifespan=SECONDS`), or the key that signs tokens"
+            )
 
     def _headers(self) -> dict[str, str]:
         user = self._cluster.user
@@ -187,10 +207,11 @@ class SlurmClient:
         return {"X-SLURM-USER-NAME": user, "X-SLURM-USER-TOKEN": self._key.token(user)}
 
 
-def _raise_for_token(ping: Answer) -> None:
-    """Raises Misconfigured if the token does not allow a ping."""
-    if ping.status == 500 and any(code == _UNSPECIFIED for code, _ in ping.errors):
-        raise Misconfigured("slurmctld refuses our token: is the key its AuthAltParameters' jwt_key?")
+def _shown(moment: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError):
+        return "a time long ago"
 
 
 def _text(one: Mapping[str, Any]) -> str:

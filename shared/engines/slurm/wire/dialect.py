@@ -8,11 +8,14 @@ one table below.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]
+#: The number of GPUs in "gpu:a100:2(IDX:0-1)", of one node.
+_GPUS = re.compile(r"(?:^|,)gpu(?::[^:,()]+)?:(\d{1,6})", re.ASCII)
 #: The last second that a time may name (year 9999).
 _LATEST = 253_402_300_799
 
@@ -43,6 +46,11 @@ class Copy:
     #: details of the reason; usually ""
     description: str
     nodes: str
+    #: what Slurm gave it, on all its nodes: "cpu=4,mem=16G,node=2,gres/gpu=2"; "" before
+    allocated: str = ""
+    partition: str = ""
+    #: how many waiting jobs of its partition are before it, of all users that the list shows
+    ahead: int = 0
 
 
 class Exit(NamedTuple):
@@ -168,6 +176,8 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         reason=str(job.get("state_reason") or ""),
         description=str(job.get("state_description") or ""),
         nodes=str(job.get("nodes") or ""),
+        allocated=_allocated(job),
+        partition=str(job.get("partition") or ""),
     )
 
 
@@ -187,6 +197,15 @@ def user_of(job: Any) -> str | None:
     if user in (None, ""):
         user = str(number) if type(number := job.get("user_id", "")) is int else number
     return user if isinstance(user, str) else None
+
+
+def _allocated(job: Mapping[str, Any]) -> str:
+    """Its AllocTRES, with the GPUs that its nodes name, which Slurm counts there only if it is told to."""
+    text, details = str(job.get("tres_alloc_str") or ""), job.get("gres_detail")
+    if not text or "gres/gpu=" in text or not isinstance(details, list):
+        return text
+    numbers = [int(number) for one in details for number in _GPUS.findall(str(one))]
+    return f"{text},gres/gpu={sum(numbers)}" if numbers else text
 
 
 def _comment(value: Any) -> Mapping[str, Any]:

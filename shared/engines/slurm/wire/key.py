@@ -24,6 +24,10 @@ class Key(Protocol):
     def token(self, user: str) -> str:
         """A token for a user of the cluster."""
 
+    @property
+    def end(self) -> float | None:
+        """When a token that the operator made expires (`exp`), in Unix time; None if it does not."""
+
 
 @dataclass(frozen=True)
 class GivenToken:
@@ -34,6 +38,16 @@ class GivenToken:
     def token(self, user: str) -> str:
         """The given token. The user that it names is not checked."""
         return self.text
+
+    @property
+    def end(self) -> float | None:
+        """The `exp` of the token; None if it has none that can be read."""
+        payload = self.text.split(".")[1]
+        try:
+            claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+            return float(claims["exp"])
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+            return None
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,11 @@ class SigningKey:
         parts = ({"alg": "HS256", "typ": "JWT"}, {"sun": user, "iat": now, "exp": now + _GOOD})
         signed = ".".join(_encoded(json.dumps(part).encode()) for part in parts)
         return f"{signed}.{_encoded(hmac.digest(self.secret, signed.encode(), 'sha256'))}"
+
+    @property
+    def end(self) -> float | None:
+        """Each token is new."""
+        return None
 
 
 def key_from(text: str, place: str) -> Key:

@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
 
+from shared.core.pacing.backoff import parse_retry_after
 from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
 from slipway.client.deployment import token
@@ -67,6 +69,8 @@ class Arm:
         if status != 200:
             reason = body.get("error") or body
             code, message = (str(reason.get(name) or "")[:_LONGEST] for name in ("code", "message"))
+            if pause := parse_retry_after(answer.headers.get("Retry-After"), datetime.now(UTC)):
+                message += f"; it asks for a pause of {pause:,.0f} s"
             raise ArmError(status, code, message)
         return body
 

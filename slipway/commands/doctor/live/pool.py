@@ -7,7 +7,7 @@ from slipway.commands.doctor.findings import Finding, fail, ok, skip
 from slipway.commands.doctor.live.arm import Arm
 from slipway.commands.doctor.live.azd import AzdDeployment
 
-_ACCOUNTS, _VERSION = "Microsoft.Batch/batchAccounts", "2024-07-01"
+_ACCOUNTS, _VERSION = "Microsoft.Batch/batchAccounts", "2025-06-01"
 _REMEDY = "`azd provision --no-state`; what Azure refuses to change: delete the pool before"
 
 

@@ -14,7 +14,7 @@ from slipway.failure import Failure
 #: Families of the N series with GPUs; NP has FPGAs.
 _GPUS = re.compile(r"standard\s?N[CDGV]", re.IGNORECASE)
 _WORD = re.compile(r"[\w-]{1,64}", re.ASCII)
-_COMPUTE, _ACCOUNTS = "2024-07-01", "2024-07-01"
+_COMPUTE, _ACCOUNTS = "2024-07-01", "2025-06-01"
 _SPOT = "lowPriorityCores"
 #: Errors for a provider that the subscription has never used.
 _UNKNOWN = ("MissingSubscriptionRegistration", "NotFound")

@@ -229,7 +229,7 @@ async def test_what_a_job_calls_its_files_breaks_no_listing_and_no_later_job(lab
         )
         assert (status, body.keys()) in ((400, {"error"}), (404, {"error"})), directory[:20]
 
-    usual = {"execution.log", "stderr.txt", "stdout.txt", "usage.jsonl"}
+    usual = {"execution.log", "stderr.txt", "stdout.txt"}
     for directory in ("..data", "...", "..data/../..."):
         assert (await lab.files("job", path=directory)).keys() == {"in"}
     assert listed.keys() == {"..data", "...", "fine", r"a\nb", r"a\x01b", r"a\xffb", r"d\xff"} | usual

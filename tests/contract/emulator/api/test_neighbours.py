@@ -8,6 +8,7 @@ import aiohttp
 
 from local.azurite import ACCOUNT, KEY
 from tests.contract.emulator.conftest import CLUSTER, Lab, autoscale
+from tests.contract.emulator.files.test_files import shares_of
 
 S = "/subscriptions/sub"
 
@@ -79,6 +80,18 @@ async def test_a_group_takes_its_workspaces_with_it(lab: Lab) -> None:
     assert shown["name"] in [one["name"] for one in listed["value"]]
     absent, error, _ = await lab.send("DELETE", group)
     assert (absent, error["error"]["code"]) == (404, "ResourceGroupNotFound")
+
+
+async def test_the_shares_outlive_a_group_because_all_groups_have_one_account(lab: Lab) -> None:
+    group = f"{S}/resourcegroups/group-{lab.workspace}"
+    await lab.send("PUT", group, json={"location": "eastus"})
+    async with shares_of(lab) as service:
+        await service.create_share("outlives")
+        _, _, headers = await lab.send("DELETE", group)
+        place = headers["Location"].removeprefix(lab.emulator.url).split("?")[0]
+        while (await lab.send("GET", place))[0] == 202:
+            pass
+        assert "outlives" in [share.name async for share in service.list_shares()]
 
 
 async def test_the_storage_account_and_its_key_are_found(lab: Lab) -> None:

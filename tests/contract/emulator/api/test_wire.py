@@ -411,7 +411,7 @@ async def test_output_files_come_in_pages_and_only_from_a_known_directory(lab: L
     )
 
     assert [file["name"] for file in page["value"]] == ["execution.log", "stderr.txt"]
-    assert [file["name"] for file in rest["value"]] == ["stdout.txt", "usage.jsonl"]
+    assert [file["name"] for file in rest["value"]] == ["stdout.txt"]
     assert (unknown, error["error"]["target"]) == (400, "outputdirectoryid")
     assert (outside, where["error"]["target"]) == (400, "directory")
 

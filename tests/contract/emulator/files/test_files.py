@@ -297,7 +297,7 @@ async def test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run(la
 
     files = await lab.files("job")
     assert list(files) == [
-        "execution.log", "new", "pipe", "self", "stderr.txt", "stdout.txt", "usage.jsonl", "users",
+        "execution.log", "new", "pipe", "self", "stderr.txt", "stdout.txt", "users",
     ]  # fmt: skip
     assert {name for name, file in files.items() if not file.download_url} == {"pipe", "self", "users"}
     assert {files[name].content_length for name in ("pipe", "self", "users")} == {None}
@@ -319,7 +319,7 @@ async def test_no_name_and_no_time_of_a_file_keeps_the_others_from_being_listed(
 
     files = await lab.files("job")
     odd = {"a\\xff", "linked"}
-    assert files.keys() == {"execution.log", "old", "stderr.txt", "stdout.txt", "usage.jsonl", *odd}
+    assert files.keys() == {"execution.log", "old", "stderr.txt", "stdout.txt", *odd}
     assert {name for name, file in files.items() if not file.download_url} == odd
 
 

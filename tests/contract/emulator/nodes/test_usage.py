@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from local.batchai.launch.layout import USAGE
 from local.nodes.journal import Journal
 from local.nodes.machine import Machine
 from local.nodes.usage import FILE, sampled
@@ -21,10 +22,11 @@ from tests.contract.emulator.conftest import Lab, autoscale, custom
 
 async def test_each_node_of_a_job_has_samples_of_its_own(lab: Lab) -> None:
     await lab.make_cluster(autoscale(2))
-    await lab.submit("job", **custom("true"), nodeCount=2)
+    asks = [{"name": "SLIPWAY_USAGE", "value": "1"}]
+    await lab.submit("job", **custom("true"), nodeCount=2, environmentVariables=asks)
     await lab.ends("job")
 
-    first, second = map(json.loads, (await lab.read("job", FILE)).splitlines()[:2])
+    first, second = map(json.loads, (await lab.read("job", FILE, USAGE)).splitlines()[:2])
 
     assert (first["rank"], second["rank"]) == (0, 1)
     assert first["memory_mib"] == second["memory_mib"] > 0

@@ -38,11 +38,14 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_a_copy_of_a_job_that_has_begun_runs_nothing,
     test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job,
     test_a_failed_preparation_starts_nothing_and_is_reported_as_by_the_service,
+    test_a_job_goes_on_from_a_copy_of_what_another_one_saved,
+    test_a_job_that_has_nothing_to_go_on_from_does_not_begin_anew,
     test_a_job_that_is_asked_to_end_says_so_at_once_and_may_be_run_again,
     test_a_killed_command_has_the_code_of_a_shell,
     test_a_name_that_belongs_to_another_job_is_left_alone,
     test_a_number_that_is_used_again_gets_a_directory_of_its_own,
     test_a_place_that_cannot_be_written_costs_the_job_nothing,
+    test_a_run_and_an_attempt_find_what_those_before_them_saved,
     test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim,
     test_mounts_appear_below_the_mount_root_of_the_job,
     test_no_variable_of_a_job_stands_for_one_of_the_program,
@@ -51,6 +54,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_the_record_of_an_end_is_copied_to_where_it_is_noticed,
     test_the_record_says_how_it_ended_and_where_the_output_is,
     test_the_wall_clock_limit_ends_a_job,
+    test_what_outlives_the_attempts_has_an_id_that_the_job_has_not_taken,
 )
 from tests.slow.engines.slurm.test_time_to_save import (  # noqa: F401 - collected here
     test_a_job_can_read_how_long_it_has,

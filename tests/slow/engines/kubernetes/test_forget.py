@@ -29,7 +29,11 @@ def test_attempts_and_their_ends_go_and_those_of_others_stay(tmp_path: Path, she
     ends = tmp_path / "ends"
     for token in ("t.1", "other.1"):
         (ends / token).mkdir(parents=True)
-    lines = [f"{mine}\tt.1", f"{unclaimed}\tt.2", f"{others}\tt.3", f"{absent}\tt.4"]
+    saved = {number: tmp_path / f"saved/{number}" for number in range(1, 5)}
+    for folder in saved.values():
+        (folder / "deep").mkdir(parents=True)
+    attempts = enumerate((mine, unclaimed, others, absent), 1)
+    lines = [f"{folder}\tt.{number}\t{saved[number]}" for number, folder in attempts]
     path = image(tmp_path / "bin", shell)
 
     subprocess.run(
@@ -42,4 +46,5 @@ def test_attempts_and_their_ends_go_and_those_of_others_stay(tmp_path: Path, she
     assert not mine.exists()
     assert not unclaimed.exists()
     assert others.exists()
+    assert [number for number, folder in saved.items() if folder.exists()] == [3]
     assert [one.name for one in ends.iterdir()] == ["other.1"]

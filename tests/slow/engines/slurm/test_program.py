@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from shared.core.job import Target
 from shared.engines.launch import plan as launch
 from shared.engines.launch.shells import CLEANUP, KEEP, SETUP, USAGE
 from shared.engines.launch.site import Scheduler, Site, Spread
+from shared.engines.node.files import PRIVATE
 from shared.engines.proofs import Proofs
 from tests.hostile.unproven import PROOFS
 
@@ -481,6 +483,69 @@ def test_a_run_that_was_cut_off_ends_when_the_next_one_has_the_claim(node: Nodes
     assert node.record("7-0")["state"] == "running", "it has nothing more to say"
     for process in (old, new):
         process.communicate()
+
+
+def test_a_run_and_an_attempt_find_what_those_before_them_saved(node: Nodes) -> None:
+    node.site = replace(node.site, saved=str(node.root / "saved/j"))
+    adds = 'echo "$SLIPWAY_SAVED" >>"$SLIPWAY_SAVED/runs"'
+
+    node.run(**custom(f"{adds}; kill -9 $PPID"))
+    again = node.start(restarts="1", **custom(f"{adds}; exit 3"))
+    again.communicate(timeout=60)
+    second = node.second("user", **custom(adds))
+    second.communicate(timeout=60)
+
+    saved = node.root / "saved/j"
+    assert (again.returncode, second.returncode) == (3, 0)
+    assert (saved / "runs").read_text() == f"{saved}\n" * 3
+    assert stat.S_IMODE(saved.stat().st_mode) == PRIVATE
+    assert node.record("7-1")["directories"]["saved"] == str(saved)
+
+
+def test_what_outlives_the_attempts_has_an_id_that_the_job_has_not_taken(node: Nodes) -> None:
+    node.site = replace(node.site, saved=str(node.root / "saved/j"))
+    own = [{"id": name, "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"} for name in ("saved", "saved_")]
+
+    assert node.run(**custom("true"), outputDirectories=own) == 0
+
+    directories = node.record()["directories"]
+    assert [name for name, path in directories.items() if path == node.site.saved] == ["saved__"]
+
+
+def test_a_job_goes_on_from_a_copy_of_what_another_one_saved(node: Nodes) -> None:
+    before, saved = node.root / "saved/earlier", node.root / "saved/j"
+    (before / "deep").mkdir(parents=True)
+    before.chmod(PRIVATE)
+    (before / "deep/step").write_text("7\n")
+    (before / "last").symlink_to("deep/step")
+    (node.root / "records/7-0/saved").mkdir(parents=True)  # of a run that was killed while it copied
+    (node.root / "records/7-0/saved/half").touch()
+    node.site = replace(node.site, saved=str(saved), resumed=str(before))
+    command = 'cat "$SLIPWAY_SAVED/last"; ls "$SLIPWAY_SAVED"; echo 8 >"$SLIPWAY_SAVED/deep/step"; exit 3'
+
+    assert node.run(**custom(command)) == 3
+    second = node.second("user", **custom('cat "$SLIPWAY_SAVED/last"'))
+    second.communicate(timeout=60)
+
+    assert node.output("stdout.txt", "7-0-2") == "7\ndeep\nlast\n"
+    assert (second.returncode, (saved / "last").read_text()) == (0, "8\n")
+    assert node.output("stdout.txt", "8-0") == "8\n"
+    assert stat.S_IMODE(saved.stat().st_mode) == PRIVATE
+    assert sorted(path.name for path in before.iterdir()) == ["deep", "last"]
+    assert (before / "last").read_text() == "7\n", "it stays as it was"
+
+
+def test_a_job_that_has_nothing_to_go_on_from_does_not_begin_anew(node: Nodes) -> None:
+    before = node.root / "saved/earlier"
+    node.site = replace(node.site, saved=str(node.root / "saved/j"), resumed=str(before))
+
+    assert node.run(**custom(f"touch {node.root}/ran")) == 251
+
+    record = node.record()
+    assert record["reason"] == "preparation"
+    assert record["message"] == f"There is nothing in {before}: that job did not run here, or it is archived"
+    assert not (node.root / "ran").exists()
+    assert not (node.root / "saved/j").exists()
 
 
 def test_a_number_that_is_used_again_gets_a_directory_of_its_own(node: Nodes) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import json
 import time
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from azure.batch import BatchClient
 from azure.core.credentials import AccessToken, AzureNamedKeyCredential
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 
-from local.azurebatch.settings import ACCOUNT
+from local.azurebatch.settings import ACCOUNT, KEY
 from tests.slow.local.azurebatch.world import Emulator, code_of
 
 AUDIENCE = "https://batch.core.windows.net/"
@@ -76,7 +78,17 @@ def test_a_page_of_another_site_is_refused_before_anything_else(running: Emulato
     assert (answer.status_code, answer.json()["code"]) == (403, "Forbidden")
 
 
-@pytest.mark.parametrize("version", ["2020-03-01.11.0", "2022-01-01.15.0", "2024-07-01.20.0", "2025-06-01"])
-def test_versions_of_the_service_are_served(running: Emulator, version: str) -> None:
-    with running.client(api_version=version) as client:
-        assert list(client.list_jobs()) == []
+@pytest.mark.parametrize("length", ["", "0"])
+def test_a_request_to_delete_may_be_signed_with_an_empty_length_or_with_none(
+    running: Emulator, length: str
+) -> None:
+    """As @azure/batch 10 and the clients of Python sign it."""
+    date, path, version = formatdate(usegmt=True), "/jobs/none", "2025-06-01"
+    lines = ["DELETE", "", "", length, *[""] * 8]
+    text = "\n".join([*lines, f"ocp-date:{date}", f"/{ACCOUNT}{path}", f"api-version:{version}"])
+    signature = base64.b64encode(hmac.digest(base64.b64decode(KEY), text.encode(), "sha256")).decode()
+    headers = {"ocp-date": date, "Authorization": f"SharedKey {ACCOUNT}:{signature}"}
+
+    answer = requests.delete(f"{running.url}{path}?api-version={version}", headers=headers, timeout=30)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "JobNotFound")

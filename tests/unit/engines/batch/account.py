@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.doubles.server import answering
+from tests.unit.engines.batch.described import refusal
 
 Reply = tuple[int, Any]
 
@@ -52,9 +53,17 @@ def error(code: str, text: str = "It did not work.", **values: str) -> Any:
     }
 
 
+def _refusal(request: Request) -> Reply | None:
+    """What the service answers to a request that it does not describe."""
+    refused = refusal(request.method, request.path, request.query, request.body)
+    return (refused.status, error(refused.code, refused.message, **refused.values)) if refused else None
+
+
 @asynccontextmanager
-async def account(answer: Callable[[Request], Reply | None]) -> AsyncIterator[Account]:
-    """The account, listening on a port of this machine."""
+async def account(
+    answer: Callable[[Request], Reply | None], *, strict: bool = False
+) -> AsyncIterator[Account]:
+    """The account, listening on a port of this machine; a strict one refuses what the service does."""
     result = Account(answer)
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -68,7 +77,8 @@ async def account(answer: Callable[[Request], Reply | None]) -> AsyncIterator[Ac
             str(request.raw_path),
         )
         result.requests.append(request_seen)
-        reply = result.answer(request_seen)
+        refused = _refusal(request_seen) if strict else None
+        reply = refused or result.answer(request_seen)
         if reply is None:
             assert request.transport is not None
             request.transport.close()

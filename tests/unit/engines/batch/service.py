@@ -145,7 +145,7 @@ async def engine(
     service: Service, now: float | list[float] = 0.0, proofs: Proofs | None = None, **options: Any
 ) -> AsyncIterator[BatchEngine]:
     """An engine for the cluster `gpu`, whose account the service is; `now` may be a list that changes."""
-    async with account(service.answer) as running:
+    async with account(service.answer, strict=True) as running:
         service.account = running
         values = {name: getattr(CLUSTER, name) for name in ("pool", "shared", "max_nodes", "gpus")}
         cluster = BatchCluster("gpu", **{**values, "url": running.url, **options})

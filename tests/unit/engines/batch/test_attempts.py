@@ -338,3 +338,16 @@ async def test_an_unknown_cluster_is_ours_to_mend() -> None:
     async with engine(Service()) as batch:
         with pytest.raises(Misconfigured, match="no cluster 'nowhere' on Azure Batch"):
             await batch.nodes("nowhere")
+
+
+async def test_a_list_asks_for_no_longer_pages_than_the_service_gives() -> None:
+    service = Service(counts={"dedicated": {"idle": 1}})
+    async with engine(service) as batch:
+        view = await batch.nodes("gpu")
+
+    assert service.account is not None
+    pages = {
+        one.path: one.query["maxresults"] for one in service.account.requests if "maxresults" in one.query
+    }
+    assert pages == {"/nodecounts": "10"}
+    assert view.counts["idle"] == 1

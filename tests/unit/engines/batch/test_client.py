@@ -54,7 +54,7 @@ async def test_the_text_that_is_signed_is_the_service_s() -> None:
     headers = await SharedKey("acct", SECRET, lambda: noon).headers(
         "POST",
         "/jobs/gpu-normal/tasks",
-        {"timeout": "30", "api-version": API},
+        {"timeout": "30", "api-version": "2024-07-01.20.0"},
         {"Content-Type": "application/json", "Content-Length": "17", "Accept": "x"},
     )
 
@@ -163,7 +163,7 @@ def test_the_code_of_an_error_decides_what_its_caller_does(
 def test_an_error_says_what_is_wrong_without_what_differs_each_time() -> None:
     body = error("InvalidPropertyValue", "One value is bad.", PropertyName="id", Reason="too long")
 
-    text = "Azure Batch: InvalidPropertyValue One value is bad.; PropertyName: id; Reason: too long"
+    text = "Azure Batch: InvalidPropertyValue: One value is bad.; PropertyName: id; Reason: too long"
     assert str(failure(400, body)) == text
     assert str(failure(502, {})) == "Azure Batch: 502"
     assert "delete it" in str(failure(409, error("JobCompleted")))

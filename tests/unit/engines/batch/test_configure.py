@@ -12,11 +12,10 @@ import pytest
 from shared.core.errors import Misconfigured
 from shared.engines.batch.configure import configure
 from shared.engines.batch.entry import ENTRY
-from shared.engines.batch.provision import IMAGE, image_trouble, pool_body, provision
+from shared.engines.batch.provision import IMAGE, image_trouble, provision
 from shared.engines.batch.sizes import size_trouble
 from shared.engines.provisioning import Plan, Step
 from shared.settings import Settings, table_of
-from tests.unit.engines.batch import swagger
 from tests.unit.engines.batch.account import Reply, Request, account, error
 from tests.unit.engines.batch.service import CLUSTER, KEY
 from tests.unit.engines.batch.test_quota import DEPLOYED, GOOD, PROPERTIES, Manager
@@ -37,7 +36,7 @@ def test_clusters_are_configured_with_a_key_or_the_identity() -> None:
 
     assert list(configured.clusters) == ["gpu", "cpu"]
     assert configured.clusters["gpu"].max_nodes == 4
-    assert configured.load().version == "Azure Batch 2024-07-01.20.0"
+    assert configured.load().version == "Azure Batch 2025-06-01"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ async def steps(
     replies: dict[str, Reply], manager: Manager | None = None
 ) -> tuple[list[Step], list[Request]]:
     async with (
-        account(lambda request: replies[f"{request.method} {request.path}"]) as running,
+        account(lambda request: replies[f"{request.method} {request.path}"], strict=True) as running,
         (manager or Manager(GOOD)).account(DEPLOYED if manager else CLUSTER) as described,
     ):
         configured = type(CLUSTER)("gpu", running.url, "t4", "/s", max_nodes=4)
@@ -102,11 +101,6 @@ async def test_the_quota_of_the_account_is_compared_with_the_most_nodes_of_the_p
     assert short.note.endswith("2 nodes of Standard_NC4as_T4_v3; for 4 ask Azure for 16")
     assert fits.note == ""
     assert refused.note.startswith("its quota is not known: Azure Resource Manager refuses")
-
-
-@pytest.mark.skipif(not swagger.FILE.exists(), reason=f"no description of Azure Batch: {swagger.FILE}")
-def test_the_pool_is_valid_by_the_service_s_own_description() -> None:
-    assert swagger.faults("PoolAddParameter", pool_body(CLUSTER, PLAN)) == []
 
 
 @pytest.mark.parametrize(

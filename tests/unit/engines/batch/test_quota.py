@@ -188,7 +188,7 @@ async def test_the_quota_is_read_once_an_hour_with_a_token_for_resource_manager(
         assert await account.quota(T4) == first == quota_of("acct", PROPERTIES, T4, spot=False)
 
     assert manager.calls == 2 * [
-        (f"{ID}?api-version=2024-07-01", "Bearer for https://management.azure.com/.default")
+        (f"{ID}?api-version=2025-06-01", "Bearer for https://management.azure.com/.default")
     ]
 
 

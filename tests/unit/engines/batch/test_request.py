@@ -12,14 +12,16 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from shared.core.engine import Submission
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.job.check import check
 from shared.engines.batch.job.request import encoded, forgetting, life, queue_submission, submission
 from shared.engines.batch.job.site import Life
 from shared.engines.batch.storage.access import Access, SharedKey
+from shared.engines.batch.wire.client import API
 from shared.engines.launch import plan as launch
 from shared.jobspec import JobSpec
-from tests.unit.engines.batch import swagger
+from tests.unit.engines.batch.described import refusal
 from tests.unit.engines.batch.service import CLUSTER, KEY, order
 from tests.unit.engines.batch.task_goldens import (
     BOXES,
@@ -177,18 +179,20 @@ def test_a_registry_s_password_is_for_the_step_alone_that_logs_in() -> None:
     assert setup["literal"]["SLIPWAY_IMAGE_SERVER"] == "acct.azurecr.io"
 
 
-@pytest.mark.skipif(not swagger.FILE.exists(), reason=f"no description of Azure Batch: {swagger.FILE}")
 @pytest.mark.parametrize(
-    ("definition", "body"),
+    "submitted",
     [
-        *(("TaskAddParameter", submission(*one).body) for one in ORDERS.values()),
-        ("TaskAddParameter", forgetting(CLUSTER, "slipway-forget-1", "{}").body),
-        ("JobAddParameter", queue_submission(CLUSTER, "gpu-low").body),
+        *(submission(*one) for one in ORDERS.values()),
+        forgetting(CLUSTER, "slipway-forget-1", "{}"),
+        queue_submission(CLUSTER, "gpu-low"),
     ],
 )
-def test_what_is_sent_is_valid_by_the_service_s_own_description(definition: str, body: Any) -> None:
-    assert swagger.faults(definition, body) == []
-    assert swagger.faults(definition, {**body, "priorty": 1, "id": 7}) != []
+def test_what_is_sent_is_valid_by_the_service_s_own_description(submitted: Submission) -> None:
+    query = {"api-version": API}
+
+    assert refusal(submitted.method, submitted.path, query, submitted.body) is None
+    assert refusal(submitted.method, submitted.path, query, {**submitted.body, "priorty": 1}) is not None
+    assert refusal(submitted.method, submitted.path, query, {**submitted.body, "id": 7}) is not None
 
 
 def test_the_environment_that_explain_shows_has_what_the_service_and_the_job_set() -> None:

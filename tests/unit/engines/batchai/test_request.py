@@ -79,6 +79,20 @@ def test_the_environment_of_batch_ai_has_the_documented_names_with_their_values(
     assert "vault.azure.net" in by_name["VAULT"].value
 
 
+def test_a_preparation_makes_the_directory_that_outlives_the_attempts() -> None:
+    for own in ({}, {"jobPreparation": {"commandLine": "echo mine"}}):
+        document = {"properties": {"stdOutErrPathPrefix": "/logs/", **own}}
+        target = Target(engine="batchai", cluster="dev", experiment="e", name="n-2", token="j_x.2")
+
+        (request,) = BatchAIEngine(WORKSPACE).submissions(Order(target, document))
+
+        properties = request.body["properties"]
+        assert properties["environmentVariables"] == [{"name": "SLIPWAY_SAVED", "value": "/logs/saved/j_x"}]
+        lines = properties.get("jobPreparation", {}).get("commandLine", "").splitlines()
+        assert lines[1:] == (["echo mine"] if own else [])
+        assert all('mkdir -p -m 700 -- "$SLIPWAY_SAVED"' in line for line in lines[:1])
+
+
 def test_no_request_of_the_sdk_gets_its_query_from_params() -> None:
     """It sends them as they are (Azure/azure-sdk-for-python#31721)."""
     calls = [
@@ -99,7 +113,14 @@ def test_a_query_is_decoded_to_what_was_given() -> None:
 
 def test_a_variable_that_shows_whether_a_job_has_code_is_no_name_for_its_own() -> None:
     """With it, and a preparation that ends so, an attempt would cost no retry and count no use."""
-    names = ["SLIPWAY_CODE", "SLIPWAY_CODES", "SLIPWAY_CODE_ADDRESS", "BASH_ENV", "SHELLOPTS", "ENV"]
+    names = [
+        "SLIPWAY_CODE",
+        "SLIPWAY_CODES",
+        "SLIPWAY_CODE_ADDRESS",
+        "BASH_ENV",
+        "SHELLOPTS",
+        "SLIPWAY_USAGE",
+    ]
     document = job_json(
         cluster={"id": f"{WORKSPACE.id}/clusters/dev"},
         environmentVariables=[{"name": name, "value": "x"} for name in names],
@@ -114,5 +135,6 @@ def test_a_variable_that_shows_whether_a_job_has_code_is_no_name_for_its_own() -
         ("SW109", "/properties/environmentVariables/2/name"),
         ("SW109", "/properties/environmentVariables/3/name"),
         ("SW109", "/properties/environmentVariables/4/name"),
+        ("SW109", "/properties/environmentVariables/5/name"),
         ("SW109", "/properties/secrets/0/name"),
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +17,7 @@ from shared.core.job import JobState, Reason
 from shared.engines.batchai.code import PLACE, ended_without_code
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
-from shared.engines.batchai.translation import TOKEN, observation, output_file, token_of
+from shared.engines.batchai.translation import REASONS, TOKEN, observation, output_file, token_of
 from shared.engines.codeless import CODELESS
 
 
@@ -35,6 +37,7 @@ _JOBS: list[tuple[dict[str, Any], JobState, Reason | None]] = [
     (_job("failed", errors=[{"code": "JobPreparationFailed"}]), JobState.FAILED, Reason.PREPARATION),
     (_job("failed", errors=[{"code": "JobMaxWallClockTimeReached"}]), JobState.FAILED, Reason.TIMEOUT),
     (_job("failed", errors=[{"code": "BFSMountError"}]), JobState.FAILED, Reason.INFRASTRUCTURE),
+    (_job("failed", exitCode=127, errors=[{"code": "MpiNotInstalled"}]), JobState.FAILED, Reason.UNSUPPORTED),
     (_job("failed", exitCode=1, errors=[{"code": "SomethingNew"}]), JobState.FAILED, Reason.USER),
     (_job("failed"), JobState.FAILED, Reason.INFRASTRUCTURE),
 ]
@@ -44,6 +47,29 @@ _JOBS: list[tuple[dict[str, Any], JobState, Reason | None]] = [
 def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | None) -> None:
     view = observation(job)
     assert (view.state, view.reason) == (state, reason)
+
+
+_LOCAL = Path(__file__).parents[4] / "local"
+#: The words that the emulator ends a job with, as its source has them; those of nodes are on no job.
+_ENDS = "Error|Failed|Installed|NotFound|Container|Deleted|Reached|Terminated"
+_CODE = re.compile(rf'"([A-Z]\w+(?:{_ENDS}))"')
+
+
+def test_each_end_that_the_emulator_gives_has_its_reason() -> None:
+    sources = [*(_LOCAL / "nodes").glob("*.py"), *(_LOCAL / "batchai" / "launch").glob("*.py")]
+    sources.append(_LOCAL / "batchai" / "state" / "transitions.py")
+
+    codes = {word for file in sources for word in _CODE.findall(file.read_text(encoding="utf-8"))}
+
+    assert len(codes) > 15
+    assert {code for code in codes - REASONS.keys() if not code.startswith("NodeSetup")} == set()
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_the_exit_code_of_a_job_is_that_of_a_command_of_its_own(code: str) -> None:
+    view = observation(_job("failed", exitCode=127, errors=[{"code": code}]))
+    expected = 127 if code in ("JobFailed", "JobPreparationFailed") else None
+    assert (view.exit_code, view.reason) == (expected, REASONS[code])
 
 
 @pytest.mark.parametrize("code", CODELESS)

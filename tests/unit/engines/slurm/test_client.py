@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from shared.core.errors import NotFound, Saturated, Transient
+from shared.core.errors import Misconfigured, NotFound, Saturated, Transient
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.client import Answer, SlurmClient
-from shared.engines.slurm.wire.key import SigningKey
+from shared.engines.slurm.wire.key import GivenToken, Key, SigningKey
 
 ERROR = b'{"errors": [{"error_number": 2017, "error": "no such job"}]}'
 HEAD = b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: %d\r\n\r\n"
@@ -21,8 +24,11 @@ TWICE = HEAD % len(ERROR) + ERROR + HEAD % 4 + b"none"
 FINE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
+_KEY = SigningKey(b"k" * 32)
+
+
 @asynccontextmanager
-async def served(name: str, otherwise: bytes = TWICE) -> AsyncIterator[SlurmClient]:
+async def served(name: str, otherwise: bytes = TWICE, key: Key = _KEY) -> AsyncIterator[SlurmClient]:
     """A client of a server that knows one dialect."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -33,7 +39,7 @@ async def served(name: str, otherwise: bytes = TWICE) -> AsyncIterator[SlurmClie
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    client = SlurmClient(SlurmCluster("gpu", url=url, user="u", shared="/shared"), SigningKey(b"k" * 32))
+    client = SlurmClient(SlurmCluster("gpu", url=url, user="u", shared="/shared"), key)
     try:
         yield client
     finally:
@@ -69,6 +75,42 @@ async def test_what_is_no_http_at_all_is_no_answer() -> None:
     async with served("nothing", b"what\r\n\r\n") as client:
         with pytest.raises(Transient, match="does not answer"):
             await client.agree()
+
+
+def token(**claims: Any) -> str:
+    """A token that an operator made; nothing here checks its signature."""
+    parts = (base64.urlsafe_b64encode(json.dumps(one).encode()).rstrip(b"=").decode() for one in ({}, claims))
+    return ".".join((*parts, "c2ln"))
+
+
+_REFUSED = b"HTTP/1.1 401 UNAUTHORIZED\r\nContent-Length: 0\r\n\r\n"
+_UNSPECIFIED = b'{"errors": [{"error_number": -1, "error": "Unspecified error"}]}'
+#: What slurmrestd answers to a token that it refuses: 23.11 and later, and 22.05.
+_REFUSALS = [_REFUSED, b"HTTP/1.1 500 ERROR\r\nContent-Length: %d\r\n\r\n" % len(_UNSPECIFIED) + _UNSPECIFIED]
+
+
+@pytest.mark.parametrize("refusal", _REFUSALS, ids=["401", "22.05"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            token(sun="u", exp=1_700_000_000),
+            "the token for gpu expired at 2023-11-14 22:13 UTC",
+        ),
+        (token(sun="u", exp=99_999_999_999), "refuses our token"),
+        (token(sun="u"), "refuses our token"),
+        (token(exp="soon"), "refuses our token"),
+        ("e30.####.e30", "refuses our token"),
+        ("", "refuses our token"),
+    ],
+)
+async def test_a_token_that_is_refused_and_has_expired_is_said_to_have(
+    refusal: bytes, text: str, words: str
+) -> None:
+    key = GivenToken(text) if text else _KEY
+    async with served("nothing", refusal, key) as client:
+        with pytest.raises(Misconfigured, match=re.escape(words)):
+            await client.call("GET", "/jobs/")
 
 
 @pytest.mark.parametrize("code", [11, 2007, 2016])

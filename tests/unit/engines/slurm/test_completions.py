@@ -45,7 +45,7 @@ async def end_of(tmp_path: Path, *lines: str, reads: dict[str, str] | None = Non
         "gpu", url="http://127.0.0.1:9", user="ada", shared="/s", completions=str(file), reads=reads or {}
     )
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
-    return await EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster)).find(
+    return await EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster), {}).find(
         target
     )
 
@@ -193,7 +193,7 @@ async def test_a_record_without_its_proof_does_not_mean_that_nothing_ran(
     (turns.parent / "7-0").mkdir()
     for name in ("turns/1", "7-0/result.json"):
         (turns.parent / name).write_text(text)
-    sources = EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster, proofs))
+    sources = EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster, proofs), {})
 
     end = await sources.combine(
         target, replace(COPY, states=frozenset({"FAILED"}), code=code, signal=signal, ended=115.0)

@@ -150,6 +150,21 @@ async def test_states_alone_are_enough_until_a_job_ends() -> None:
         assert await rig.status(job_order) == {"n": JobState.SUCCEEDED}
 
 
+async def test_a_job_that_is_suspended_says_so_in_the_next_pass_and_then_that_it_goes_on() -> None:
+    async with slurm_rig(NEW) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        rig.later()
+        await rig.status(job_order)
+        rig.model.advance(lambda name: False)
+        assert await rig.status(job_order) == {"n": JobState.RUNNING}
+        (job,) = rig.model.jobs.values()
+        for state, word in (("SUSPENDED", "Suspended"), ("RUNNING", "")):
+            job.state = state
+            assert await rig.status(job_order) == {"n": JobState.RUNNING}
+            assert await _waits(rig, job_order) == word
+
+
 async def test_what_a_job_waits_for_is_looked_up_once_a_minute() -> None:
     async with slurm_rig(NEW) as rig:
         job_order = order()

@@ -66,6 +66,18 @@ def test_a_partition_says_how_many_nodes_and_how_much_time_a_job_may_have(
     assert facts == ClusterFacts(max_nodes=nodes, gpus=6, memory=8192, longest=longest)
 
 
+@pytest.mark.parametrize(("total", "lists_all"), [(3, True), (4, False), (None, False)])
+@pytest.mark.parametrize("is_old", [True, False])
+def test_the_nodes_are_all_there_can_be_where_slurm_lists_as_many_as_the_partition_has(
+    total: int | None, *, lists_all: bool, is_old: bool
+) -> None:
+    partition = old(total_nodes=total) if is_old else {**new(), "nodes": {"total": total}}
+
+    facts = facts_of(cluster(partition="p"), [partition], NODES)
+
+    assert (facts.max_nodes, facts.lists_all) == (3, lists_all)
+
+
 def test_without_a_name_the_partition_is_the_default_one_or_the_only_one() -> None:
     marked = [old("a", minutes=5), old("b", minutes=60, flags=["default"])]
     assert facts_of(cluster(), marked, []).longest == timedelta(hours=1)

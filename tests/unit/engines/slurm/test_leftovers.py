@@ -54,7 +54,7 @@ async def test_attempts_are_forgotten_once_their_directories_are_gone(version: s
     async with slurm_rig(version, options=options) as rig:
         assert await rig.engine.forget("gpu", [target(), target("never")]) == {"n"}
         (plan,) = cleanup(rig)
-        assert plan["attempts"] == [[str(attempt), "t.1"]]
+        assert plan["attempts"] == [[str(attempt), "t.1", f"{tmp_path}/saved/t"]]
 
         assert run(plan) == 0
 
@@ -66,7 +66,11 @@ async def test_where_the_directory_is_not_seen_a_job_that_slurm_took_is_trusted(
     async with slurm_rig(options={"ends": "/ends"}) as rig:
         assert await rig.engine.forget("gpu", [target()]) == frozenset()
         assert cleanup(rig) == [
-            {"attempts": [["/shared/attempts/e/n", "t.1"]], "outputs": "/shared", "ends": "/ends"}
+            {
+                "attempts": [["/shared/attempts/e/n", "t.1", "/shared/saved/t"]],
+                "outputs": "/shared",
+                "ends": "/ends",
+            }
         ]
         assert await rig.engine.at_work("gpu") == {}
 
@@ -123,10 +127,17 @@ def test_the_program_removes_all_of_an_attempt_and_nothing_of_another(tmp_path: 
     (tmp_path / "logs/stdouterr").mkdir(parents=True)
     (attempt / "7-0/shared/link").symlink_to(tmp_path / "logs")
     (tmp_path / "ends/t.1").mkdir(parents=True)
+    for job in ("t", "another", "gone"):
+        (tmp_path / "saved" / job / "deep").mkdir(parents=True)
+    (tmp_path / "saved/t/link").symlink_to(tmp_path / "logs")
     for number in (7, 9):
         (tmp_path / f"{number}.out").touch()
     plan = {
-        "attempts": [[str(attempt), "t.1"], [str(other), "t.1"], [str(tmp_path / "gone"), "t.9"]],
+        "attempts": [
+            [str(attempt), "t.1", f"{tmp_path}/saved/t"],
+            [str(other), "t.1", f"{tmp_path}/saved/another"],
+            [str(tmp_path / "gone"), "t.9", f"{tmp_path}/saved/gone"],
+        ],
         "outputs": str(tmp_path),
         "ends": str(tmp_path / "ends"),
     }
@@ -134,7 +145,14 @@ def test_the_program_removes_all_of_an_attempt_and_nothing_of_another(tmp_path: 
     assert run(plan) == run(plan) == 0
 
     assert not attempt.exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["9.out", "attempts", "ends", "logs"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "9.out",
+        "attempts",
+        "ends",
+        "logs",
+        "saved",
+    ]
+    assert [path.name for path in (tmp_path / "saved").iterdir()] == ["another"]
     assert list((tmp_path / "ends").iterdir()) == []
     assert [path.name for path in attempt.parent.iterdir()] == ["other"]
     assert (tmp_path / "logs/stdouterr").is_dir()
@@ -145,7 +163,7 @@ def test_the_output_of_a_later_job_with_the_same_number_stays(tmp_path: Path) ->
     os.utime(attempt / "7-0", (OLD_AGE, OLD_AGE))
     (tmp_path / "7.out").touch()
 
-    run({"attempts": [[str(attempt), "t.1"]], "outputs": str(tmp_path), "ends": ""})
+    run({"attempts": [[str(attempt), "t.1", f"{tmp_path}/saved/t"]], "outputs": str(tmp_path), "ends": ""})
 
     assert not attempt.exists()
     assert (tmp_path / "7.out").exists()
@@ -161,7 +179,8 @@ def test_one_that_cannot_be_removed_keeps_no_other(tmp_path: Path, monkeypatch: 
         rmtree(path)
 
     monkeypatch.setattr(shutil, "rmtree", refused)  # and unit tests start no `rm`
-    plan = {"attempts": [[str(first), "t.1"], [str(second), "t.1"]], "outputs": str(tmp_path), "ends": ""}
+    attempts = [[str(one), "t.1", f"{tmp_path}/saved/t"] for one in (first, second)]
+    plan = {"attempts": attempts, "outputs": str(tmp_path), "ends": ""}
 
     assert run(plan) == 1
 
@@ -171,7 +190,8 @@ def test_one_that_cannot_be_removed_keeps_no_other(tmp_path: Path, monkeypatch: 
 def test_a_claim_without_an_end_keeps_no_other(tmp_path: Path) -> None:
     first, second = begun(tmp_path, "first"), begun(tmp_path, "second")
     (first / "claim.json").write_text("[" * 200_000)
-    plan = {"attempts": [[str(first), "t.1"], [str(second), "t.1"]], "outputs": str(tmp_path), "ends": ""}
+    attempts = [[str(one), "t.1", f"{tmp_path}/saved/t"] for one in (first, second)]
+    plan = {"attempts": attempts, "outputs": str(tmp_path), "ends": ""}
 
     assert run(plan) == 0
 
@@ -181,5 +201,10 @@ def test_a_claim_without_an_end_keeps_no_other(tmp_path: Path) -> None:
 def test_an_attempt_that_was_never_claimed_goes_as_well(tmp_path: Path) -> None:
     attempt = tmp_path / "attempts/e/n"
     attempt.mkdir(parents=True)
-    assert run({"attempts": [[str(attempt), "t.1"]], "outputs": str(tmp_path), "ends": ""}) == 0
+    assert (
+        run(
+            {"attempts": [[str(attempt), "t.1", f"{tmp_path}/saved/t"]], "outputs": str(tmp_path), "ends": ""}
+        )
+        == 0
+    )
     assert not attempt.exists()

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import Why
 from shared.core.errors import Busy, Transient
 from shared.core.job import JobState, Reason, Target
 from shared.engines.recorded import recorded
 from shared.engines.shared_records import Records
 from shared.engines.slurm.copies import judge
 from shared.engines.slurm.nodes import view
+from shared.engines.slurm.queue import in_line
 from shared.engines.slurm.translation import observation
 from shared.engines.slurm.wire.dialect import DIALECTS, Copy, comment, copy_of
 from tests.unit.engines.slurm.launch_plans import CLUSTER
@@ -41,6 +43,8 @@ COPY = Copy(
     description="",
     nodes="n1",
 )
+#: One that waits, and of whose start nothing is known.
+PENDING = replace(COPY, states=frozenset({"PENDING"}), started=None)
 _S, _R = JobState, Reason
 
 
@@ -375,8 +379,7 @@ def test_a_job_that_ended_in_the_queue_never_started(word: str) -> None:
     ],
 )
 def test_why_a_pending_job_waits(reason: str, word: str, text: str) -> None:
-    pending = replace(COPY, states=frozenset({"PENDING"}), reason=reason)
-    view = observation(pending, None).why
+    view = observation(replace(PENDING, reason=reason), None).why
     assert view is not None
     assert view.word == word
     assert view.text.startswith(text)
@@ -393,8 +396,81 @@ def test_no_reason_is_no_wait_and_our_own_hold_passes(reason: str) -> None:
     assert observation(replace(COPY, reason="PartitionDown"), None).why is None
 
 
-def test_a_description_says_more_than_a_word_that_is_not_in_the_table() -> None:
-    pending = replace(COPY, states=frozenset({"PENDING"}), reason="New", description="the moon is full")
-    view = observation(pending, None).why
+#: What Slurm says in its own words, beside a reason of its table or of none.
+DRAINED = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
+MAINTENANCE = "ReqNodeNotAvail, Reserved for maintenance"
+
+
+@pytest.mark.parametrize(
+    ("reason", "description"),
+    [
+        ("New", "the moon is full"),
+        ("Resources", DRAINED),
+        ("Priority", DRAINED),
+        ("ReqNodeNotAvail", MAINTENANCE),
+    ],
+)
+def test_slurm_s_own_sentence_comes_before_ours(reason: str, description: str) -> None:
+    pending = replace(PENDING, reason=reason, description=description)
+
+    assert observation(pending, None).why == Why(reason, f"Slurm: {description}")
+
+
+def test_a_wait_that_never_ends_has_slurm_s_sentence_beside_ours() -> None:
+    view = observation(replace(PENDING, reason="BadConstraints", description="no h100"), None).why
+
     assert view is not None
-    assert (view.word, view.text) == ("New", "Slurm reports the moon is full")
+    assert view.never
+    assert view.text.endswith("no node of the cluster has what it asks for (Slurm: no h100)")
+
+
+@pytest.mark.parametrize(
+    ("ahead", "words"),
+    [
+        (0, ""),
+        (1, "; 1 job is before it in its partition"),
+        (9, "; 9 jobs are before it in its partition"),
+        (10, "; about 10 jobs are"),
+        (44, "; about 40 jobs are"),
+        (1_960, "; about 2,000 jobs are"),
+    ],
+)
+def test_the_jobs_before_it_are_counted(ahead: int, words: str) -> None:
+    view = observation(replace(PENDING, reason="Priority", ahead=ahead), None).why
+
+    assert view is not None
+    assert view.text.startswith(f"other jobs come first{words}")
+    assert ("before it" in view.text) is bool(ahead)
+
+
+@pytest.mark.parametrize(("second", "minute"), [(0, "14:00"), (1, "14:10"), (599, "14:10"), (600, "14:10")])
+def test_the_start_that_slurm_expects_is_named_to_ten_minutes(second: int, minute: str) -> None:
+    start = datetime(2026, 11, 30, 14, tzinfo=UTC).timestamp() + second
+    pending = replace(PENDING, reason="ReqNodeNotAvail", description=MAINTENANCE, started=start)
+
+    view = observation(pending, None).why
+
+    assert view is not None
+    assert view.text == f"Slurm: {MAINTENANCE}; Slurm expects it to start by 2026-11-30 {minute} UTC"
+
+
+def test_a_job_that_is_suspended_runs_and_says_so() -> None:
+    suspended = observation(replace(COPY, states=frozenset({"SUSPENDED"})), None)
+
+    assert suspended.state is JobState.RUNNING
+    assert suspended.why is not None
+    assert (suspended.why.word, "suspended" in suspended.why.text) == ("Suspended", True)
+    assert observation(COPY, None).why is None
+
+
+def test_the_jobs_of_a_partition_stand_in_line_by_priority_and_then_by_number() -> None:
+    line = [
+        replace(PENDING, id=1, priority=5, partition="a"),
+        replace(PENDING, id=2, priority=9, partition="a", user="another"),
+        replace(PENDING, id=3, priority=5, partition="a"),
+        replace(PENDING, id=4, priority=1, partition="b"),
+        replace(PENDING, id=5, priority=0, partition="a", held=True),
+        replace(COPY, id=6, priority=99, partition="a"),
+    ]
+
+    assert {copy.id: copy.ahead for copy in in_line(line)} == {1: 1, 2: 0, 3: 2, 4: 0, 5: 0, 6: 0}

@@ -105,6 +105,23 @@ def test_limits_bound_each_other_mounts_add_up_and_configured_hardware_counts() 
     assert combined_facts(configured, ClusterFacts()) == configured
 
 
+@pytest.mark.parametrize(("nodes", "is_refused"), [(4, False), (5, True), (50, True)])
+@pytest.mark.parametrize("lists_all", [True, False])
+async def test_more_nodes_than_a_scheduler_lists_are_refused_at_the_door_with_the_most(
+    world: World, nodes: int, *, is_refused: bool, lists_all: bool
+) -> None:
+    world.engine.own_facts = ClusterFacts(max_nodes=4, lists_all=lists_all)
+
+    job = (await world.message(job_json(nodeCount=nodes))).job
+
+    codes = {one["code"]: one for one in job.problems}
+    assert (job.state is JobState.REJECTED) is (is_refused and lists_all)
+    assert ("SW109" in codes, "SW075" in codes) == (is_refused and lists_all, is_refused and not lists_all)
+    if "SW109" in codes:
+        assert f"at most 4 nodes for a job, and {nodes} are requested" in codes["SW109"]["message"]
+        assert codes["SW109"]["remedy"] == "write at most 4"
+
+
 async def test_more_time_than_the_cluster_allows_is_refused_at_the_door_with_field_limit_and_cluster() -> (
     None
 ):
@@ -172,7 +189,8 @@ async def test_a_mount_is_a_question_only_where_no_one_knows_what_the_cluster_mo
     world.engine.own_facts = ClusterFacts(mounts=frozenset({"logs"}))
     absent = (await world.message(remote, "m3")).job
 
-    assert [one["code"] for one in unknown.problems] == ["SW034", "SW034"]
+    (question,) = unknown.problems  # none of the default directory of logs, which every cluster mounts
+    assert (question["code"], question["pointer"]) == ("SW034", "/properties/inputDirectories/0/path")
     assert other_job.problems == ()
     assert [one["code"] for one in absent.problems] == ["SW033"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from shared.core.cost.prices import Price
 from shared.core.cost.usage import Rate, Usage
 from shared.core.engine import Cluster
 from shared.core.errors import Unavailable
-from shared.core.facts import ClusterFacts
+from shared.core.facts import Allotted, ClusterFacts
 from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.memo import Memo
 from shared.core.teams.document import Teams
@@ -24,7 +24,7 @@ from shared.operate.common_waits import as_it_stands
 from shared.operate.teams import usage
 from tests.unit.lifecycle.teams.test_claims import ask, end, share, states
 from tests.unit.lifecycle.teams.test_lending import Unwritable
-from tests.unit.world import CLUSTER, Engines, World
+from tests.unit.world import CLUSTER, Engines, World, job_json
 
 #: As the jobs of these tests run at most: an hour.
 HOUR = "PT1H"
@@ -65,6 +65,41 @@ async def test_an_end_is_counted_with_the_time_that_the_job_ran(world: World) ->
     assert after.months == {JANUARY: Usage(1, 1.0, 4.0, 3.0)}
     assert after.total(JANUARY)[3:] == (4.0, 3.0)
     assert (await world.job(job.id)).usage == Usage(1, 1.0, 4.0, 3.0)
+
+
+async def test_a_job_that_shares_its_node_is_counted_with_what_its_scheduler_gave_it(world: World) -> None:
+    await share(world, gpuHours=100)
+    world.engine.own_facts = ClusterFacts(allotted=Allotted(1, 0.25))
+    job = await ask(world, 1, longest=HOUR)
+    assert (job.rate, job.gpus, job.part) == (Rate(per_hour=0.75, currency="USD"), 1, 0.25)
+    assert (await world.ports.teams.use("vision")).total(JANUARY)[2:] == (1, 1.0, 0.75)
+
+    target = (await world.job(job.id)).fixed_target
+    allotted = Allotted(2, 0.5)
+    world.engine.set_state(target.name, JobState.RUNNING, started=world.now, allotted=allotted)
+    await world.make_pass(1800)
+    running = await world.job(job.id)
+    assert (running.rate, running.gpus, running.part) == (Rate(per_hour=1.5, currency="USD"), 2, 0.5)
+    world.engine.set_state(target.name, JobState.SUCCEEDED, ended=world.now, allotted=allotted)
+    await world.make_pass(0)
+
+    assert (await world.ports.teams.use("vision")).months == {JANUARY: Usage(1, 0.25, 1.0, 0.75)}
+    assert world.receipt(job)["nodeHours"] == 0.25
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_job_whose_start_no_pass_saw_counts_with_what_the_scheduler_gave_it(
+    world: World, *, is_known: bool
+) -> None:
+    world.engine.own_facts = ClusterFacts(allotted=Allotted(1, 0.25))
+    job = (await world.message({"spec": job_json()})).job
+    allotted = Allotted(2, 0.5) if is_known else Allotted(None, None)
+    times = {"started": world.now, "ended": world.now + timedelta(hours=1)}
+    world.engine.set_state(job.fixed_target.name, JobState.SUCCEEDED, **times, allotted=allotted)
+    await world.make_pass(3600)
+
+    expected = Usage(1, 0.5, 2.0, 1.5) if is_known else Usage(1, 0.25, 1.0, 0.75)
+    assert (await world.job(job.id)).usage == expected
 
 
 async def test_all_attempts_are_counted(world: World) -> None:

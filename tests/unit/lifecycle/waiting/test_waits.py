@@ -18,7 +18,7 @@ from shared.operate.common_waits import as_they_stand
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, status_line_of
 from tests.unit.lifecycle.test_outages import JOB
-from tests.unit.world import World
+from tests.unit.world import World, job_json
 
 PARTITION_DOWN = Why("PartitionDown", "its partition is down")
 TOO_LARGE = Why("TooManyNodes", f"{NEVER}: the job asks for 2 nodes", never=True)
@@ -118,6 +118,16 @@ async def test_a_job_that_goes_on_waits_for_nothing(world: World, state: JobStat
     after = await world.job(job.id)
     assert (after.state, after.waiting) == (state, None)
     assert "waiting" not in summary(after)
+
+
+async def test_a_job_that_does_nothing_while_it_runs_says_so_until_it_goes_on(world: World) -> None:
+    job = (await world.message(job_json())).job
+    name, why = world.engine.started[0], Why("Suspended", "suspended on the cluster")
+    for reason in (None, why, None):
+        world.engine.set_state(name, JobState.RUNNING, why=reason)
+        await world.make_pass()
+        waits = (await world.job(job.id)).waiting
+        assert (waits and waits.text) == (reason and reason.text)
 
 
 async def test_a_wait_that_an_older_version_left_on_a_running_job_is_cleared_once(world: World) -> None:

@@ -186,21 +186,21 @@ async def test_what_a_cancel_changes_is_in_receipt_and_status_after_the_next_swe
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "misconfigured"),
+    ("first", "second", "clusters"),
     [
-        (None, None, False),
-        (NotFound("404 there is none"), None, True),
-        (None, Misconfigured("403 Forbidden"), True),
-        (NotFound("404 there is none"), Transient("no answer"), False),
+        (None, None, {"ok": 2}),
+        (NotFound("404 there is none"), None, {"ok": 1, "misconfigured": 1}),
+        (None, Misconfigured("403 Forbidden"), {"ok": 1, "misconfigured": 1}),
+        (NotFound("404 there is none"), Transient("no answer"), {"misconfigured": 1, "does not answer": 1}),
     ],
 )
-async def test_a_cluster_that_refuses_or_is_not_there_is_not_said_not_to_answer(
-    world: World, first: EngineError | None, second: EngineError | None, misconfigured: bool
+async def test_health_tells_clusters_that_refuse_from_silent_ones_and_the_app_stays_ready(
+    world: World, first: EngineError | None, second: EngineError | None, clusters: dict[str, int]
 ) -> None:
     world.use(engines=Engines(world.engine, {name: replace(CLUSTER, name=name) for name in ("a", "b")}))
     world.engine.fail = [first, second]
     readiness = await ready(world.ports)
-    assert (readiness.ready, readiness.misconfigured) == (first is None and second is None, misconfigured)
+    assert (readiness.ready, dict(readiness.clusters)) == (True, clusters)
     assert readiness.settings_wrong is any(
         isinstance(one, Misconfigured | NotFound) for one in (first, second)
     )

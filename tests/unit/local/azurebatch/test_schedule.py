@@ -42,7 +42,7 @@ def task(name: str, instances: int = 1, **document: Any) -> Task:
 
 
 def placed(where: Pool, used: dict[str, int], *waiting: Task) -> dict[str, Sequence[str]]:
-    return {task.id: nodes for task, nodes in placements(where, used, waiting)}
+    return {task.id: nodes for task, nodes in placements(where, used, waiting, {})}
 
 
 def test_tasks_get_the_emptiest_nodes_in_their_order() -> None:
@@ -81,11 +81,13 @@ def test_a_pool_grows_when_its_time_has_come() -> None:
 
     early = pool_nodes.step(resizing, (), iter(range(1, 9)), NOON, PACE)
     due = pool_nodes.step(resizing, (), iter(range(1, 9)), NOON + timedelta(seconds=1), PACE)
-    ready = pool_nodes.step(due.pool, (), iter(()), NOON + timedelta(seconds=2), PACE)
+    booting = pool_nodes.step(due.pool, (), iter(()), NOON + timedelta(seconds=2), PACE)
+    ready = pool_nodes.step(booting.pool, (), iter(()), NOON + timedelta(seconds=3), PACE)
 
     assert (early.pool, early.wake) == (resizing, NOON + timedelta(seconds=1))
-    assert [(node.state, node.number) for node in due.pool.nodes] == [("starting", 1), ("starting", 2)]
+    assert [(node.state, node.number) for node in due.pool.nodes] == [("creating", 1), ("creating", 2)]
     assert due.pool.allocation == "steady"
+    assert [node.state for node in booting.pool.nodes] == ["starting", "starting"]
     assert [node.state for node in ready.pool.nodes] == ["idle", "idle"]
     assert ready.booted == [node.id for node in due.pool.nodes]
 

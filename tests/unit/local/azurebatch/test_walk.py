@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from confined import Confined, Entry
+from confined import Confined
+from confined.entries import Entry
 from confined.way import Refused
 from local.azurebatch.api.files import _walk
 

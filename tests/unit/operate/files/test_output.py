@@ -8,7 +8,7 @@ import pytest
 
 from confined.names import Names
 from shared.core.engine import FileChunk, OutputFile
-from shared.core.errors import Misuse, Rejected
+from shared.core.errors import Misuse, Rejected, Transient
 from shared.core.job import Job, JobState
 from shared.lifecycle.archive import archive
 from shared.operate.files import output
@@ -190,6 +190,35 @@ async def test_the_output_directories_of_a_job_are_listed(world: World) -> None:
         ("stdouterr", f"/api/jobs/{job.id}/files?directory=stdouterr"),
         ("MODEL", f"/api/jobs/{job.id}/files?directory=MODEL"),
     ]
+
+
+async def test_what_a_job_saved_is_listed_among_its_outputs_once_there_is_something(world: World) -> None:
+    job = await running(world)
+    assert [one["id"] for one in await output.outputs(world.ports, job.id)] == ["stdouterr"]
+
+    for saved, ids in (({}, ["stdouterr"]), ({"step": b"7"}, ["stdouterr", "saved"])):
+        world.engine.saved[job.id] = saved
+        result = await output.outputs(world.ports, job.id)
+        assert [one["id"] for one in result] == ids
+
+    assert result[-1] == {
+        "id": "saved",
+        "path": "$SLIPWAY_SAVED",
+        "files": f"/api/jobs/{job.id}/files?directory=saved",
+    }
+    assert (await output.content(world.ports, job.id, "saved", "step")).data == b"7"
+
+
+@pytest.mark.parametrize("way", ["refuses", "hangs"])
+async def test_a_cluster_that_does_not_answer_keeps_no_list_of_outputs(world: World, way: str) -> None:
+    job = await running(world)
+    world.policy(metrics_patience=0.0)
+    if way == "hangs":
+        world.engine.hangs.add("files")
+    else:
+        world.engine.refuses["files"] = Transient("down")
+
+    assert [one["id"] for one in await output.outputs(world.ports, job.id)] == ["stdouterr"]
 
 
 async def test_the_files_of_an_archived_job_are_where_its_job_file_says(world: World) -> None:

@@ -52,6 +52,18 @@ async def test_a_folder_in_it_is_one_too(world: World, job: Job) -> None:
     assert content(await zipped_of(world, job, "models/deep")) == {"stdouterr/models/deep/a.bin": b"a"}
 
 
+async def test_a_program_is_one_when_it_is_unpacked(world: World, job: Job) -> None:
+    world.engine.listed["models"] = (
+        OutputFile("b.bin", 3, None, executable=True),
+        OutputFile("empty", 0, None, executable=False),
+    )
+    archive = await zipped_of(world, job, "models")
+
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        modes = {info.filename: info.external_attr >> 16 & 0o777 for info in opened.infolist()}
+    assert modes == {"stdouterr/models/b.bin": 0o755, "stdouterr/models/empty": 0o644}
+
+
 async def test_the_same_files_make_the_same_bytes(world: World, job: Job) -> None:
     first = await zipped_of(world, job)
     world.engine.output = dict(reversed(world.engine.output.items()))

@@ -212,6 +212,16 @@ async def test_a_large_folder_comes_in_pages_each_asked_for_again_where_none_com
     assert places == ["", "b", "b", "ü/é"]
 
 
+async def test_the_results_of_a_job_leave_out_what_it_saved_for_a_next_attempt() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        places = {"stdouterr": "/logs", "saved": "/models", "saved_": "$SLIPWAY_SAVED"}
+        return web.json_response({"outputs": [{"id": name, "path": path} for name, path in places.items()]})
+
+    async with answering(as_slipway(answer)) as url, service(url) as api:
+        assert await api.outputs("j_1") == ["stdouterr", "saved", "saved_"]
+        assert await api.results("j_1") == ["stdouterr", "saved"]
+
+
 @pytest.mark.parametrize("following", ["a", 7])
 async def test_a_list_of_files_without_an_end_is_a_failure(following: object) -> None:
     async def answer(request: web.Request) -> web.Response:

@@ -23,6 +23,8 @@ class Wrote(Service):
         #: one answer each, instead of the right one
         self.troubles: list[Exception | bytes] = []
         self.tag = '"1"'
+        #: more of an entry, by its name
+        self.members: dict[str, dict[str, Any]] = {}
         #: addresses in storage: by folder and `after`
         self.pages: dict[tuple[str, str], AddressPage] = {}
 
@@ -32,9 +34,10 @@ class Wrote(Service):
         for name in path.split("/"):
             folder = folder if name == "." else folder[name]
         return [
-            {"name": name, "bytes": len(held), "modified": MOMENT}
+            {"name": name, "bytes": len(held), "modified": MOMENT, **self.members.get(name, {})}
             if isinstance(held, bytes)
-            else {"name": name, "bytes": None, "modified": None} | ({"link": True} if held is None else {})
+            else {"name": name, "bytes": None, "modified": None, **self.members.get(name, {})}
+            | ({"link": True} if held is None else {})
             for name, held in folder.items()
         ]
 

@@ -42,7 +42,7 @@ def test_ports_that_others_have_are_named(folder: Path, monkeypatch: pytest.Monk
 async def test_a_stack_with_other_data_is_not_said_to_be_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ("storage", "engine", "sweeper", "settings", "paused", "unreadable", "parked", "off")
+    words = ("storage", "clusters", "sweeper", "settings", "paused", "unreadable", "parked", "off")
 
     async def healthy(_: web.Request) -> web.Response:
         return web.json_response(dict.fromkeys(words))

@@ -117,7 +117,7 @@ def test_sockets_and_pipes_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
         bound.bind("socket")
 
         assert walk(tmp_path).others == {
-            "link": "it is a link to what is not a file",
+            "link": "it is a link to a pipe",
             "pipe": "it is a pipe",
             "socket": "it is a socket",
         }

@@ -21,7 +21,7 @@ from slipway.commands.doctor.findings import Finding, Options
 from tests.doubles.server import Answer, answering, as_slipway
 
 HEALTH: dict[str, Any] = {
-    **{"status": "ok", "storage": "ok", "engine": "ok", "sweeper": "ok", "settings": "ok"},
+    **{"status": "ok", "storage": "ok", "clusters": {"ok": 1}, "sweeper": "ok", "settings": "ok"},
     **{"paused": False, "unreadable": 0, "parked": 0, "off": []},
 }
 CLUSTER = {"name": "dev", "state": "steady", "nodes": 1, "errors": []}
@@ -51,7 +51,7 @@ def app(
             assert "x-functions-key" not in request.headers, "it needs none"
             body = {**HEALTH, **(health or {})}
             body["sweeper"] = "off" if SWEEPER in body["off"] else body["sweeper"]
-            bad = {body[name] for name in ("storage", "engine", "sweeper")} != {"ok"}
+            bad = {body[name] for name in ("storage", "sweeper")} != {"ok"}
             bad = bad or not set(NEEDED).isdisjoint(body["off"])
             date = formatdate(datetime.now(UTC).timestamp() - ahead, usegmt=True)
             return web.json_response(body, status=503 if bad else 200, headers={"Date": date})
@@ -87,8 +87,6 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
         ({"storage": "does not answer"}, "fail", "storage account does not answer"),
         ({"storage": "refuses writes"}, "fail", "answers reads and refuses writes"),
         ({"off": ["sweeper"]}, "fail", "its host does not run sweeper, so jobs"),
-        ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
-        ({"engine": "misconfigured"}, "fail", "refuses its settings"),
         ({"sweeper": "fails"}, "fail", "last pass over the jobs failed"),
         ({"settings": "wrong"}, "warn", "refuses its settings"),
         ({"paused": True}, "warn", "submissions are paused"),
@@ -104,6 +102,30 @@ async def test_each_part_that_an_app_complains_of_is_a_line_with_a_remedy(
 
     assert (line.outcome, bool(line.remedy)) == (outcome, True)
     assert text in line.text
+
+
+@pytest.mark.parametrize(
+    ("clusters", "lines"),
+    [
+        ({"ok": 13}, []),
+        ({"ok": 12, "misconfigured": 1}, ["1 of 13 refuse its settings or are not there"]),
+        (
+            {"ok": 10, "does not answer": 2, "misconfigured": 1},
+            ["2 of 13 do not answer", "1 of 13 refuse its settings or are not there"],
+        ),
+        ({"slow": 1}, []),
+        ("ok", []),
+    ],
+)
+async def test_clusters_that_an_app_does_not_reach_are_counted_beside_an_app_that_works(
+    clusters: Any, lines: list[str]
+) -> None:
+    findings = await findings_of(app({"clusters": clusters}))
+
+    assert outcomes(findings)["app"] == "ok"
+    failures = [one for one in findings if one.outcome == "fail"]
+    assert [one.text for one in failures] == [f"{line}, so their jobs wait" for line in lines]
+    assert all(one.subject == "clusters" and one.remedy for one in failures)
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -146,14 +168,15 @@ async def test_an_app_that_is_not_ready_is_a_failure_beside_all_else_it_says(par
 
 async def test_an_app_that_connects_no_cluster_works_and_says_that_jobs_wait() -> None:
     """So is a new deployment: its health names the missing cluster as it does a refused one."""
-    findings = await findings_of(app({"engine": "misconfigured"}, clusters=()))
+    findings = await findings_of(app({"clusters": {"misconfigured": 1}}, clusters=()))
 
     assert outcomes(findings)["cluster"] == "warn"
     assert [one for one in findings if one.outcome == "fail"] == []
 
 
 async def test_an_app_without_a_cluster_whose_storage_is_silent_does_not_work() -> None:
-    findings = await findings_of(app({"engine": "misconfigured", "storage": "does not answer"}, clusters=()))
+    parts = {"clusters": {"misconfigured": 1}, "storage": "does not answer"}
+    findings = await findings_of(app(parts, clusters=()))
 
     assert [one.text for one in findings if one.outcome == "fail"] == ["its storage account does not answer"]
 

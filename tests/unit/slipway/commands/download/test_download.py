@@ -395,3 +395,52 @@ async def test_a_service_that_goes_away_ends_a_download_and_where_it_had_shown_n
     with pytest.raises(Unanswered):
         await find_and_save(Hanging({"a": b"a"}), "j_1", ["OUT"], (), bool, tmp_path / "some")
     assert asyncio.all_tasks() == before
+
+
+async def test_what_was_a_program_is_one_again_and_so_is_a_script_of_which_nothing_is_said(
+    tmp_path: Path,
+) -> None:
+    api = Wrote(dict.fromkeys(("yes", "no", "script"), b"#!/bin/sh\n") | {"text": b"text"})
+    api.members = {"yes": {"executable": True}, "no": {"executable": False}}
+
+    await fetched(api, tmp_path)
+
+    programs = {path.name for path in (tmp_path / "OUT").iterdir() if os.access(path, os.X_OK)}
+    assert programs == {"yes", "script"}
+    modes = [(tmp_path / "OUT" / name).stat().st_mode & 0o666 for name in ("yes", "no")]
+    assert modes[0] == modes[1]
+
+
+async def test_empty_folders_come_along_but_no_output_directory_that_has_nothing(tmp_path: Path) -> None:
+    api = Wrote({"logs": {"empty": {}}, "a": b"1", "none": {}})
+
+    def is_all(_: object) -> bool:
+        return True
+
+    await find_and_save(api, "j_1", ["OUT"], (), is_all, tmp_path / "all")
+    assert (tmp_path / "all/OUT/logs/empty").is_dir()
+    assert (tmp_path / "all/OUT/none").is_dir()
+
+    await find_and_save(api, "j_1", ["OUT"], ["a"], is_all, tmp_path / "some")
+    assert [path.name for path in (tmp_path / "some/OUT").iterdir()] == ["a"]
+
+    await find_and_save(Wrote({}), "j_1", ["OUT"], (), is_all, tmp_path / "nothing")
+    assert [path.name for path in (tmp_path / "nothing").iterdir()] == [MARK]
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"link": True}, "it is a link that leads out of the job's folder"),
+        ({"link": True, "kind": "nowhere"}, "it is a link that leads nowhere"),
+        ({"link": True, "kind": "special"}, "it is a link to a pipe, a socket or a device"),
+        ({"leftOut": True, "kind": "pipe"}, "it is a pipe, not a file"),
+        ({"leftOut": True, "kind": "socket"}, "it is a socket, not a file"),
+        ({"leftOut": True, "kind": "device"}, "it is a device, not a file"),
+    ],
+)
+async def test_what_is_left_out_is_said_with_its_reason(members: dict[str, Any], reason: str) -> None:
+    api = Wrote({"x": {}})
+    api.members = {"x": members}
+
+    assert (await walk(api, "j_1", ["OUT"])).skipped == (("OUT/x", reason),)

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.client.calls.answers import LogChunk
 from slipway.client.service import Service
-from slipway.commands.run.follow import follow
+from slipway.commands.run.follow import follow, report_failure
 from slipway.commands.run.report import Report
 
 _LINES = {"stdout.txt": b"out\n", "stderr.txt": b"1/2\r2/2\nlast\n"}
@@ -31,6 +31,9 @@ class SlowLogs(Service):
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         return [{"name": name, "bytes": len(data)} for name, data in _LINES.items()]
 
+    async def outputs(self, job_id: str) -> list[str]:
+        return []
+
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
         await asyncio.sleep(0.1)
         data = _LINES[file][offset:]
@@ -41,7 +44,10 @@ class SlowLogs(Service):
 async def test_the_end_of_a_job_is_said_after_its_last_lines(
     state: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await follow(SlowLogs(state), "j_1", Report())
+    api: Service = SlowLogs(state)
+    job = await follow(api, "j_1", Report())
+    if state != "succeeded":
+        await report_failure(api, job, Report())
     out, err = capsys.readouterr()
     assert out == "out\n"
     begun, _, end = err.partition("2/2\nlast\n")
