@@ -26,6 +26,7 @@ from shared.engines.kubernetes.translation.observations import (
 )
 from shared.engines.kubernetes.translation.silence import GIVEN_UP, was_given_up
 from shared.engines.kubernetes.translation.wait_reasons import (
+    SUSPENDED,
     events_wait,
     never_fits,
     pods_wait,
@@ -119,6 +120,8 @@ class Looks:
                 log.warning("the Workload of %s cannot be read: %s", metadata["name"], error)
                 return None
             return queue_waits(next(iter(workloads), None), is_old=self._is_old(job))
+        if not pods and (job.get("spec") or {}).get("suspend"):
+            return SUSPENDED
         why, ranks = pods_wait(pods), ranks_of(job)
         if why is not None and "Insufficient" in why.text and not self._cluster.autoscales:
             why = await self._never_fits() or why

@@ -25,7 +25,7 @@ GRACE = 10.0
 OWN = "SLIPWAY_OWN_"
 #: Variables that set an MPI, for which `mpirun` looks before it starts a process of the job.
 MPI = ("OMPI_", "OPAL_", "PRTE_", "PMIX_", "UCX_")
-#: Errors of a start that are the program's own: it is no program, not one of this machine, or not for us.
+#: Errors of a start that are the program's own: the file is not a program, or not one that we may run here.
 _UNRUNNABLE = frozenset({errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ELIBBAD, errno.ENOTDIR, errno.ELOOP})
 _PLACE = re.compile(r"\{([A-Z0-9_]+)\}")
 

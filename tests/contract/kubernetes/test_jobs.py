@@ -122,6 +122,28 @@ async def test_a_job_that_fits_nowhere_says_why_it_waits_in_a_pass_as_well(where
         assert not other.why.never
 
 
+async def test_a_job_that_an_administrator_suspends_says_so_and_runs_when_it_is_resumed(
+    where: Running,
+) -> None:
+    engine = engine_on(where)
+    one = order("true")
+    where.server.store.add(
+        "resourcequotas", "slipway", {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}}
+    )
+    await engine.submit(one)
+    job = where.server.store.get("jobs", "slipway", one.target.name)
+    job["spec"]["suspend"] = True
+    where.server.store.get("resourcequotas", "slipway", "q")["spec"]["hard"]["pods"] = "9"
+    waits = await until(
+        engine, one.target, lambda observed: observed.why is not None and observed.why.word == "Suspended"
+    )
+    job["spec"]["suspend"] = False
+    end = await until(engine, one.target, is_over)
+    await engine.close()
+
+    assert (waits.state, end.state) == (JobState.QUEUED, JobState.SUCCEEDED)
+
+
 async def test_a_missing_priority_class_can_never_start(where: Running) -> None:
     engine = engine_on(where, priorities={"high": "urgent"})
     one = order("true", schedulingPriority="high")

@@ -23,6 +23,8 @@ _CONTAINERS: Mapping[str, tuple[str, bool]] = {
     "CreateContainerConfigError": ("an object that its pods use is missing", False),
     "CreateContainerError": ("its container cannot be made", False),
 }
+#: Of a Job without a queue that someone else stopped.
+SUSPENDED = Why("Suspended", "its Job is suspended on the cluster, by an administrator or by hand")
 #: The reason of a Workload without quota → our sentence, and whether it needs a change by people.
 _QUOTA: Mapping[str, tuple[str, bool]] = {
     "WaitingForQuota": ("the quota of its queue is in use", False),
