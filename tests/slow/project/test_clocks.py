@@ -73,6 +73,8 @@ COMPARED = {
     "engines/batchai/addresses.py: entry.until > self._clock()": _STEADY,
     "engines/batchai/addresses.py: absence.until > self._clock()": _STEADY,
     "engines/kubernetes/bulk_status.py: abs(self._clock() - memory.at) < _EXPLAINED": _BOTH_SIDES,
+    "engines/kubernetes/looks.py: 0 <= self._clock() - self._largest.at < _GOOD": _BOTH_SIDES,
+    "engines/kubernetes/translation/images.py: now - since > _LONGEST": _BY_THE_SERVER,
     "engines/kubernetes/wire/bearer.py: self._clock() >= self._until": _STEADY,
     "engines/kubernetes/wire/starting.py: now - self._since < _LONGEST": _STEADY,
     "engines/kubernetes/translation/observations.py: now - since > lost_after": _BY_THE_SERVER,

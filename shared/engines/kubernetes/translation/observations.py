@@ -15,6 +15,7 @@ from shared.engines.kubernetes.translation.ends import ended, ranks_of
 from shared.engines.kubernetes.translation.silence import (
     GIVEN_UP,
     LOST_AFTER,
+    WHY,
     ending_since,
     has_others,
     leaves,
@@ -81,6 +82,8 @@ def _hanging(evidence: Evidence, since: datetime) -> Observation:
         return recorded(evidence.record, started=_started(evidence), ended=since)
     if was_cancelled(evidence.job):
         return _cancelled(evidence.job)
+    if why := ((evidence.job.get("metadata") or {}).get("annotations") or {}).get(WHY):
+        return Observation(_S.FAILED, _R.UNSUPPORTED, why, ended=since)
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, _LOST, started=_started(evidence), ended=since)
 
 

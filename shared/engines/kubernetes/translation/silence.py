@@ -15,6 +15,8 @@ Objects = Sequence[Mapping[str, Any]]
 
 #: The annotation of a Job whose attempt was given up: nothing of it may start again.
 GIVEN_UP = "slipway/given-up"
+#: The annotation with the reason, where that is not its node.
+WHY = "slipway/why"
 #: How long a Job may be ending before its node counts as lost. Kubernetes gives a node up after 5 minutes by
 #: default.
 LOST_AFTER = timedelta(minutes=10)
