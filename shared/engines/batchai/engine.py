@@ -37,11 +37,11 @@ from shared.engines.batchai.code import may_lack_code
 from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors
+from shared.engines.batchai.facts import view_of
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.taken_names import taken_names
 from shared.engines.batchai.translation import observation, output_file, token_of
-from shared.engines.batchai.view import view_of
 from shared.engines.batchai.wait_reasons import ObservedJob, explained, youngest
 from shared.engines.first_files import first_files
 from shared.engines.home import in_home
