@@ -1,4 +1,4 @@
-"""Whatever happens to a request of a node, the next run begins with one whole generation, never an older one.
+"""After any fault of a request of a node, the next run begins with one whole generation, never an older one.
 
 Each request of three runs loses its answer, or its node is taken away, before or after it has its effect.
 """
