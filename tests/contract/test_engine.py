@@ -271,7 +271,6 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
             f"/clusters/{CLUSTER}",
             facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
             saves=saves,
-            unsaved="its nodes share no directory" if running.blobs else "",
             identity=opened,
         )
         await on_account.close()
