@@ -47,6 +47,15 @@ class ConfiguredEngines:
             raise Misconfigured(f"cluster {cluster} is not configured")
         return self._configured[own.engine].provision
 
+    @property
+    def unplanned(self) -> tuple[str, ...]:
+        """The clusters beside the default one that are made without a plan, as that describes one cluster."""
+        return tuple(
+            name
+            for name, one in self.clusters.items()
+            if name != self.default and not self._configured[one.engine].is_planned
+        )
+
     def get(self, engine: str) -> Engine:
         """The engine by name. Raises Misconfigured."""
         if engine not in self._engines:

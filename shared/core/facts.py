@@ -82,6 +82,8 @@ class Supply:
 
 #: Nothing is known.
 NO_SUPPLY = Supply()
+#: The state of a cluster whose nodes are not known: Slipway may not list them.
+UNLISTED = "not listed"
 
 
 def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:

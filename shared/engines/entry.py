@@ -56,6 +56,8 @@ class Configured:
     faults: Mapping[str, str] = field(default_factory=dict)
     #: creates a missing cluster; None for an engine whose clusters an operator creates
     provision: Provision | None = None
+    #: whether what that creates depends on the plan, which describes one cluster
+    is_planned: bool = True
     #: address of an emulator of its service, which takes nodes away on demand; "" for none
     emulator: str = ""
 

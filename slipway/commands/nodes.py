@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+#: The state of a cluster whose nodes are not known.
+_UNLISTED = "not listed"
+
 Cluster = Mapping[str, Any]
 
 
@@ -63,10 +66,11 @@ def lines(clusters: Sequence[Cluster]) -> list[str]:
 def _cluster(cluster: Cluster) -> tuple[str, ...]:
     doing = ", ".join(f"{number} {state}" for state, number in cluster["counts"].items() if number)
     most = "" if cluster["maximum"] is None else f" of at most {cluster['maximum']}"
+    number = "?" if cluster["state"] == _UNLISTED else cluster["nodes"]
     return (
         cluster["name"],
         cluster["engine"],
         cluster["state"],
-        f"{cluster['nodes']}{most}" + (f": {doing}" if doing else ""),
+        f"{number}{most}" + (f": {doing}" if doing else ""),
         " ".join(part for part in (cluster["size"], cluster["priority"]) if part),
     )

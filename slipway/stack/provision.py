@@ -7,6 +7,7 @@ engine creates no clusters, the cluster exists already, and only storage is made
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from shared.adapters.storage.queues import StorageQueues
 from shared.adapters.storage.sharded_table import ShardedTable
@@ -35,14 +36,31 @@ async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
                 yield step
         finally:
             await account.close()
+    async for step in provision_clusters(settings, plan):
+        yield step
+
+
+async def provision_clusters(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
+    """The default cluster by the plan, and the others that need none. Raises Failure for the former."""
     engines = ConfiguredEngines(settings)
-    cluster = engines.default
-    make = engines.provision_of(cluster)
+    async for step in _cluster(engines, engines.default, plan):
+        yield step
+    for name in engines.unplanned:
+        try:
+            async for step in _cluster(engines, name, plan):
+                yield replace(step, name=f"{step.name} of {name}")
+        except Failure as error:  # the others can be used
+            yield Step("cluster", name, created=False, note=f"not made: {error}")
+
+
+async def _cluster(engines: ConfiguredEngines, name: str, plan: Plan) -> AsyncIterator[Step]:
+    """What one cluster needs. Raises Failure."""
+    make = engines.provision_of(name)
     if make is None:
-        yield Step("cluster", cluster, created=False)
+        yield Step("cluster", name, created=False)
         return
     try:
-        for stage in make(cluster, plan):
+        for stage in make(name, plan):
             with reaching(stage.service, stage.setting):
                 async for step in stage.steps:
                     yield step

@@ -685,10 +685,10 @@ async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
     job, goes_on = uuid.uuid4().hex, 'cat "$SLIPWAY_SAVED/step"; echo 8 >"$SLIPWAY_SAVED/step"'
     first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
     again = replace(rig.order(goes_on, token=f"{uuid.uuid4().hex}.1"), resumes=job)
-    look = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    second = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
     lacking = replace(rig.order("true", token=f"{uuid.uuid4().hex}.1"), resumes=uuid.uuid4().hex)
     ends = {}
-    for order in (first, again, look, lacking):
+    for order in (first, again, second, lacking):
         order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
         order.document["properties"]["nodeCount"] = rig.most
         await rig.engine.submit(order)
@@ -697,7 +697,7 @@ async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
 
     printed = [
         (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
-        for order in (again, look)
+        for order in (again, second)
     ]
 
     assert printed == ["7\n", "7\n"]

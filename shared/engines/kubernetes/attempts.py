@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
-from shared.core.errors import Misconfigured, NotFound
+from shared.core.errors import NotFound
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.cluster import KubernetesCluster
@@ -20,6 +20,7 @@ from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.observations import was_ended_by_us
 from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.kubernetes.wire.errors import LacksRight
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
 from shared.engines.leftovers import FORGET, remove
 from shared.engines.shared_records import Records
@@ -110,12 +111,15 @@ class Attempts:
         return await remove(self._records, targets, self._clear)
 
     async def nodes(self) -> ClusterView:
-        """The nodes, if Slipway's account may list them; nodes belong to no namespace."""
+        """The nodes, if Slipway's account may list them; nodes belong to no namespace.
+
+        Raises Misconfigured for any other refusal, as of a token that has expired.
+        """
+        pods = await self._namespace.pod_rows()
         try:
-            listed = await self._namespace.node_rows()
-        except Misconfigured:
+            return view(self._cluster, await self._namespace.node_rows(), pods)
+        except LacksRight:
             return unseen(self._cluster)
-        return view(self._cluster, listed, await self._namespace.pod_rows())
 
     async def _make_programs(self) -> None:
         if not self._has_programs:

@@ -53,7 +53,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
         return making.provision(clusters[name], _client(clusters[name], accesses[name], client_id))
 
     facts = {name: one.facts for name, one in clusters.items()}
-    return Configured(facts, load, faults, provision=provision)
+    return Configured(facts, load, faults, provision=provision, is_planned=False)
 
 
 def _access(name: str, documents: Mapping[str, Any]) -> Access:

@@ -21,7 +21,7 @@ from shared.engines.kubernetes.workloads import Workloads, is_active
 
 #: The label of a Job whose end was recorded: lists leave it out. The Job stays until it is forgotten.
 ENDED = "slipway/ended"
-#: The change that leaves a Job without pods, whoever resumes it.
+#: The change that leaves a Job without pods, also when it is resumed.
 _NO_PODS = {"spec": {"parallelism": 0}}
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"

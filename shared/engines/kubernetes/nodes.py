@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from shared.core.engine import ClusterView, NodeView
+from shared.core.facts import UNLISTED
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.wire.table import Row
 
@@ -35,10 +36,17 @@ def view(cluster: KubernetesCluster, nodes: Sequence[Row], pods: Sequence[Row]) 
 def unseen(cluster: KubernetesCluster) -> ClusterView:
     """The cluster if Slipway's account may not list nodes, which belong to no namespace."""
     note = "its nodes cannot be listed: the account of Slipway may not, and jobs do not need it"
-    counts = dict.fromkeys(_SPACE, 0)
-    most = cluster.max_nodes
     return ClusterView(
-        cluster.name, "kubernetes", "steady", most, counts, 0, most or None, "", (note,), facts=cluster.facts
+        name=cluster.name,
+        engine="kubernetes",
+        state=UNLISTED,
+        nodes=0,
+        counts=dict.fromkeys(_SPACE, 0),
+        minimum=0,
+        maximum=cluster.max_nodes or None,
+        size="",
+        errors=(note,),
+        facts=cluster.facts,
     )
 
 

@@ -18,7 +18,7 @@ from shared.admission.active import active_jobs
 from shared.admission.sentences import why_after
 from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
-from shared.core.facts import combined_facts
+from shared.core.facts import UNLISTED, combined_facts
 from shared.core.identity import short_id
 from shared.core.job import Job, JobState, Stored
 from shared.core.pacing.off_loop import off_loop
@@ -206,7 +206,7 @@ def _cluster(draft: Draft, view: ClusterView | None, trouble: str) -> JsonObject
         "priority": view.priority,
         "nodes": view.nodes,
         "counts": dict(view.counts),
-        "maximum": room(view),
+        "maximum": view.maximum if view.state == UNLISTED else room(view),
         **({"nodesToAdd": nodes_to_add(nodes, view)} if nodes else {}),
         "errors": list(view.errors),
     }

@@ -12,7 +12,7 @@ from typing import Any
 
 from shared.core.cost.prices import Price
 from shared.core.engine import ClusterView, lacks_quota, room, too_large
-from shared.core.facts import ClusterFacts
+from shared.core.facts import UNLISTED, ClusterFacts
 from shared.jobspec import Limits, iso_duration
 
 #: How long a node takes to start, in seconds: an assumption, which depends on size, region and image.
@@ -59,6 +59,13 @@ def limits(
             *rows,
             _limit("nodes of the cluster", nodes, None, met=None, why="the cluster was not queried"),
         ]
+    if view.state == UNLISTED:
+        most = view.maximum
+        fits = None if most is None else nodes <= most
+        return [
+            *rows,
+            _limit("nodes of the cluster", nodes, most, met=fits, why="its nodes are not listed"),
+        ]
     most = room(view)
     rows.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))
     if nodes_to_add(nodes, view):
@@ -81,6 +88,8 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
     """Seconds from acceptance to the start, as a range; `to` is None if unknown."""
     if view is None:
         return _range(None, None, "unknown, because the cluster was not queried")
+    if view.state == UNLISTED and (view.maximum is None or nodes <= view.maximum):
+        return _range(0, None, "unknown, because the nodes of the cluster are not listed")
     if never := too_large(nodes, view):
         return _range(None, None, never)
     if ahead is not None and ahead.queued:

@@ -11,6 +11,7 @@ from shared.core.job import JobState, Reason
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
 from tests.contract.kubernetes.on_kubernetes import running as started
 from tests.contract.kubernetes.orders import is_over, order, until
+from tests.doubles.kubernetes.errors import Refusal
 from tests.doubles.kubernetes.server import CUT_AFTER
 
 SECRETS = "secrets"
@@ -232,6 +233,26 @@ async def test_nodes_are_shown_with_what_they_do(where: Running) -> None:
     await engine.close()
 
     assert (view.nodes, view.counts["running"], view.counts["idle"]) == (4, 1, 3)
+
+
+async def test_nodes_that_may_not_be_listed_are_no_number_and_an_expired_token_is_named(
+    where: Running,
+) -> None:
+    engine = engine_on(where)
+    text = 'nodes is forbidden: User "slipway" cannot list resource "nodes" in API group ""'
+    no_right = Refusal(403, "Forbidden", text)
+    where.server.fault = lambda _, path, __: no_right if path.endswith("/nodes") else None
+    view = await engine.nodes(NAME)
+    expired = Refusal(401, "Unauthorized", "Unauthorized")
+    where.server.fault = lambda _, path, __: None if path == "/readyz" else expired
+    with pytest.raises(Misconfigured, match="its token has expired"):
+        await engine.nodes(NAME)
+    await engine.close()
+
+    assert (view.state, view.nodes, view.maximum) == ("not listed", 0, 4)
+    assert view.errors == (
+        "its nodes cannot be listed: the account of Slipway may not, and jobs do not need it",
+    )
 
 
 async def test_what_is_forgotten_leaves_no_object_and_no_record(where: Running) -> None:

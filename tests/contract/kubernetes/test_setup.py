@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,15 @@ from shared.engines.kubernetes.rights import QUEUED, RIGHTS
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
-from shared.engines.provisioning import Step
+from shared.engines.provisioning import Plan, Step
+from shared.settings import Settings
+from slipway.stack.provision import provision_clusters
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
 from tests.contract.kubernetes.orders import is_over, order, until
 from tests.contract.kubernetes.test_kueue import queue_on
 from tests.doubles.kubernetes.requests import right
 from tests.doubles.kubernetes.server import POWERLESS, TOKEN, Kubernetes, kubernetes
+from tests.unit.engines.kubernetes.wire.test_access import kubeconfig
 
 _OPEN = ("/version", "/apis/kueue.x-k8s.io")
 
@@ -85,6 +89,32 @@ async def test_a_cluster_without_kueue_has_no_local_queue_and_setup_says_so(tmp_
         step = (await setup(server, queue="team"))["LocalQueue"]
 
     assert (step.created, step.note) == (False, "not created: Kueue is not installed on this cluster")
+
+
+async def test_every_cluster_of_the_settings_is_made_and_one_that_cannot_be_stops_no_other(
+    tmp_path: Path,
+) -> None:
+    options = {"engine": "kubernetes", "shared": "/d", "volumes": {"/d": "pvc:d"}, "image": "python:3.13"}
+    clusters = {name: {**options, "namespace": name} for name in ("a", "b", "far", "c")}
+    async with kubernetes(tmp_path) as server:
+        reached = kubeconfig(cluster={"server": server.url}, user={"token": TOKEN})
+        nowhere = kubeconfig(cluster={"server": "http://127.0.0.1:9"}, user={"token": TOKEN})
+        settings = Settings(
+            {
+                "SLIPWAY_STORAGE": "UseDevelopmentStorage=true",
+                "SLIPWAY_CLUSTERS": json.dumps(clusters),
+                "SLIPWAY_KUBECONFIGS": json.dumps({**dict.fromkeys("abc", reached), "far": nowhere}),
+            }
+        )
+        steps = [step async for step in provision_clusters(settings, Plan())]
+        names = {one["metadata"]["name"] for one in server.store.all("namespaces")}
+        roles = [one["metadata"]["namespace"] for one in server.store.all("roles")]
+
+    assert {"a", "b", "c"} <= names
+    assert roles == ["a", "b", "c"]
+    (failed,) = [step for step in steps if step.note]
+    assert (failed.name, failed.created) == ("far", False)
+    assert "the API server" in failed.note
 
 
 async def test_an_account_without_rights_leaves_everything_to_an_administrator(tmp_path: Path) -> None:

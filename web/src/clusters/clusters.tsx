@@ -50,7 +50,7 @@ function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: JobLine[] | und
         </Notice>
       ) : (
         <p>
-          {cluster.engine}, reachable, {cluster.state}: {cluster.nodes} of at most {cluster.maximum ?? "any number of"} nodes
+          {cluster.engine}, reachable, {cluster.state}: {cluster.state === "not listed" ? "an unknown number" : cluster.nodes} of at most {cluster.maximum ?? "any number of"} nodes
           {busy.length > 0 && ` (${busy.map(([state, count]) => `${count} ${state}`).join(", ")})`}
           {cluster.size && `, ${cluster.size}`}
           {cluster.priority && `, ${cluster.priority}`}

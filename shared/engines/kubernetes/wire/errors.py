@@ -36,6 +36,10 @@ _EXPLAINED = frozenset(
 )
 
 
+class LacksRight(Misconfigured):
+    """The account is known, and may not do this."""
+
+
 def reason_of(body: Mapping[str, Any]) -> str:
     """The reason of a Status; "" for other bodies."""
     return str(body.get("reason") or "") if body.get("kind") == "Status" else ""
@@ -75,7 +79,7 @@ def _forbidden(message: str, text: str) -> EngineError:
         return Misconfigured(f"{text}; no token came with the request: give the cluster one")
     if _TERMINATED in message:
         return Misconfigured(f"{text}; the namespace is being deleted: make it again")
-    return Misconfigured(f"{text}; give the service account of Slipway the Role that it needs")
+    return LacksRight(f"{text}; give the service account of Slipway the Role that it needs")
 
 
 def _conflict(reason: str, message: str, text: str) -> EngineError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.cost.prices import matching, prices_from, shipped
 from shared.core.engine import ClusterView, too_large
 from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS, ClusterFacts, Supply
+from shared.core.facts import NO_FACTS, UNLISTED, ClusterFacts, Supply
 from shared.engines.batch.sizes import LIVING
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import Limits
@@ -20,6 +21,7 @@ from shared.settings import Settings
 from shared.wiring import policy_of
 from tests.unit.priced_cluster import ROW, view_of
 
+NOT_LISTED = replace(view_of(), state=UNLISTED, nodes=0, counts={}, maximum=None)
 GROWS = "nodes have to start; up to 15 minutes is an assumption, not a measurement"
 FULL = "the cluster cannot grow by {} nodes before others are free; "
 
@@ -28,6 +30,15 @@ FULL = "the cluster cannot grow by {} nodes before others are free; "
     ("nodes", "view", "ahead", "start", "end", "reason"),
     [
         (1, None, None, None, None, "unknown, because the cluster was not queried"),
+        (1, NOT_LISTED, None, 0, None, "unknown, because the nodes of the cluster are not listed"),
+        (
+            9,
+            replace(NOT_LISTED, maximum=4),
+            None,
+            None,
+            None,
+            "can never start as things stand: the job asks for 9 nodes, the cluster has at most 4",
+        ),
         (1, view_of(), Ahead(0, 0), 0, 60, "1 nodes are idle, 1 are asked for"),
         (0, view_of(counts={}), None, 0, 60, "0 nodes are idle, 0 are asked for"),
         (3, view_of(), Ahead(0, 9), 0, 900, f"2 of 3 {GROWS}"),

@@ -37,6 +37,12 @@ def test_a_cluster_without_a_limit_names_none() -> None:
     assert "  3: 1 idle, 2 running" in lines([a_cluster(maximum=None)])[1]
 
 
+def test_nodes_that_are_not_listed_are_no_number() -> None:
+    row = lines([a_cluster(state="not listed", nodes=0, counts={"idle": 0})])[1]
+
+    assert "not listed  ? of at most 4  " in row
+
+
 def test_each_node_is_shown_where_the_engine_names_them() -> None:
     members = [{"name": "gpu-1", "state": "idle"}, {"name": "gpu-2", "state": "allocated"}]
 

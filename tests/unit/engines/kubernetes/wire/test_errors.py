@@ -16,7 +16,7 @@ from shared.core.errors import (
     Saturated,
     Transient,
 )
-from shared.engines.kubernetes.wire.errors import failure
+from shared.engines.kubernetes.wire.errors import LacksRight, failure
 from tests.unit.engines.kubernetes.server import status
 
 _CANNOT = 'jobs.batch is forbidden: User "{}" cannot create resource "jobs" in API group "batch"'
@@ -34,7 +34,7 @@ _CANNOT = 'jobs.batch is forbidden: User "{}" cannot create resource "jobs" in A
         (status(409, "Conflict", "the object has been modified"), Busy, "modified"),
         (status(403, "Forbidden", 'jobs.batch "a" is forbidden: exceeded quota: q'), Saturated, "quota"),
         (status(403, "Forbidden", _CANNOT.format("system:anonymous")), Misconfigured, "no token came"),
-        (status(403, "Forbidden", _CANNOT.format("slipway")), Misconfigured, "the Role"),
+        (status(403, "Forbidden", _CANNOT.format("slipway")), LacksRight, "the Role"),
         (
             status(403, "Forbidden", "unable to create new content because it is being terminated"),
             Misconfigured,
