@@ -704,6 +704,29 @@ async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
     assert [*ends.values()] == [(JobState.SUCCEEDED, None)] * 3 + [(JobState.FAILED, Reason.PREPARATION)]
 
 
+async def test_what_a_job_saved_is_removed_with_its_attempts(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    if _is_batch_ai(rig):
+        pytest.skip("what a job wrote to a share of Batch AI stays there")
+    job = uuid.uuid4().hex
+    first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
+    await rig.engine.submit(first)
+    await rig.until(first.target, lambda observation: observation.state.terminal)
+    assert [file.name for file in await rig.engine.files(first.target, "saved")] == ["step"]
+
+    patience = Patience(PATIENCE)
+    while remaining := await rig.engine.forget(CLUSTER, [first.target]):
+        assert not patience.is_over(remaining)
+        await asyncio.sleep(0.1)
+
+    other = rig.order(f'[ -d "$SLIPWAY_SAVED" ] && [ ! -e "$SLIPWAY_SAVED/../{job}" ]')
+    await rig.engine.submit(other)
+    end = await rig.until(other.target, lambda observation: observation.state.terminal)
+    assert end.state is JobState.SUCCEEDED, end
+
+
 @pytest.mark.parametrize("whose", ["foreign", "ours"])
 async def test_what_the_job_chose_reaches_its_own_processes_alone(
     rig: Rig, code: CodeStorage, tmp_path: Path, whose: str

@@ -69,12 +69,6 @@ class Steps:
         step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
         return [step | {"input": self.site.keep}]
 
-    def saving(self, word: str, *, service: bool = False) -> Step:
-        """The step in which every node fills its saved directory, or writes it back."""
-        start = (*self._spread_to_all(), "bash", "-c", KEEP, word)
-        step = self._step(start, "", (_JOURNAL, _JOURNAL), service=service)
-        return step | {"input": self.site.generations}
-
     def bringing(self) -> list[Step]:
         """The step in which every node gets what earlier jobs left in the container; none without that."""
         if not self.site.before:
@@ -82,6 +76,12 @@ class Steps:
         (step,) = self.keeping("bring")
         where = {**json.loads(self.site.keep), "before": [list(one) for one in self.site.before]}
         return [step | {"input": json.dumps(where)}]
+
+    def saving(self, word: str, *, service: bool = False) -> Step:
+        """The step in which every node fills its saved directory, or writes it back."""
+        start = (*self._spread_to_all(), "bash", "-c", KEEP, word)
+        step = self._step(start, "", (_JOURNAL, _JOURNAL), service=service)
+        return step | {"input": self.site.generations}
 
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""

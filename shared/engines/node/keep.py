@@ -19,7 +19,7 @@ from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
 from shared.engines.node.kept.bring import bring
 from shared.engines.node.kept.entries import LeftOut, Walk
-from shared.engines.node.kept.left_out import LEFT_OUT, left_out_kinds, report, why_no_blob
+from shared.engines.node.kept.left_out import LEFT_OUT, listing, report, why_no_blob
 from shared.engines.node.private import private_input
 from shared.engines.node.saved.pieces import upload
 from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK, save
@@ -33,6 +33,7 @@ OFTEN, SELDOM, HOUR = 5.0, 30.0, 3600.0
 ADDITION = 4 << 20
 #: How often an append is tried when the blob has another length than expected.
 ROUNDS = 3
+
 #: The blob of a program, and that of an empty folder, as mounted containers have both.
 PROGRAM = {"x-ms-meta-executable": "true"}
 EMPTY_FOLDER = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-hdi_isfolder": "true"}
@@ -64,7 +65,7 @@ class Keeper:
     def _list_left_out(self) -> None:
         """Write the kinds of the first entries that are not kept, for the app's lists of files."""
         name = f"{self._prefix}/{LEFT_OUT}/{os.uname()[1]}.json"
-        self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=left_out_kinds(self.left_out))
+        self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=listing(self.left_out))
 
     def _upload(self, identities: List[str]) -> None:
         errors: List[OSError] = []
@@ -196,11 +197,11 @@ def follow(keeper: Keeper) -> None:
 
 def keep(words: List[str]) -> int:
     """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`; or a word of the saved directory."""
-    if words[0] in (FILL, WRITE_BACK, FINISH_SAVED):
-        return save(words[0], json.loads(private_input()))
     if words[0] == "bring":
         bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
         return 0
+    if words[0] in (FILL, WRITE_BACK, FINISH_SAVED):
+        return save(words[0], json.loads(private_input()))
     directories = json.loads(words[1] if words[0] == "remove" else os.environ[DIRECTORIES])
     if words[0] in ("make", "remove"):
         for path in directories.values():
