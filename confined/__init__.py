@@ -56,7 +56,7 @@ class _Opened(NamedTuple):
 class Confined:
     """A directory, held open. `display` is its path for those who make absolute links to what is below it.
 
-    Without a slash at its beginning, `display` is the last part of that path, whatever they see above it.
+    Without a slash at its beginning, `display` is the last part of that path, with any folders above it.
 
     Paths are relative, with slashes. All methods raise OSError; Refused is one.
     """

@@ -15,6 +15,7 @@ from functions.openapi.elements import (
     JOB_HEADERS,
     KEY,
     RECEIPT_DOCUMENT,
+    Parameter,
     text,
 )
 from functions.openapi.operation import operation
@@ -74,6 +75,7 @@ async def post_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
     needs=SUBMIT,
     answered=(202, 200),
     refused=(404, 409, 410, 413, 422, 429),
+    query=(Parameter("resume", "go on from what the job saved", {"enum": ["true", "false"]}),),
     headers=(KEY,),
     body=RECEIPT_DOCUMENT,
 )
@@ -83,6 +85,8 @@ async def rerun_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
     A receipt.json of the job is compared with what ran. 409 if a script has changed that it mounted; 403 if
     it has secrets of a team for which the caller may not submit. A job of a team that the caller is not in
     becomes one of their own team, and `notes` say so. Without an `Idempotency-Key` each request is a new job.
+    With `resume`, it begins with a copy of what the job
+    [saved](../how-to/go-on-from-a-checkpoint.md#in-another-job); 409 while that is active, or has nothing.
     """
     from functions.document import key_of
     from shared.core.pacing.off_loop import off_loop
@@ -97,8 +101,11 @@ async def rerun_job(req: func.HttpRequest) -> Reply[AcceptedJob]:
         raise Misuse(
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
         )
-    key = key_of(req, None) or f"once:{app.token()}"
-    return _accepted_answer(await rerun(app, req.route_params["id"], receipt, who=who, key=key))
+    key, resume = key_of(req, None) or f"once:{app.token()}", req.params.get("resume", "false")
+    if resume not in ("true", "false"):
+        raise Misuse(f"resume={resume[:20]!r} is neither true nor false", remedy="write ?resume=true")
+    job_id, resumes = req.route_params["id"], resume == "true"
+    return _accepted_answer(await rerun(app, job_id, receipt, who=who, key=key, resumes=resumes))
 
 
 def _accepted_answer(accepted: Accepted) -> Reply[AcceptedJob]:

@@ -58,6 +58,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         data=options.data.resolve(),
         account=Account(name=ACCOUNT, key=KEY, blob_endpoint=""),
         node_path=tuple(path.resolve() for path in options.node_path),
+        containers=options.containers,
         border=Border(frozenset(options.allow_host)),
         pace=Pace(
             provisioning=timedelta(seconds=options.provisioning_seconds),
@@ -87,6 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--node-path", type=Path, action="append", default=[], help="directory for PATH on nodes"
+    )
+    parser.add_argument(
+        "--containers",
+        choices=["auto", "host", "require"],
+        default="require",
+        help="tasks with an image: in Docker or Podman if one answers; on the host; failed without a runtime",
     )
     parser.add_argument(
         "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"

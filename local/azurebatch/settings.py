@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 from local.border import Border
 from local.nodes.settings import NodeSettings
@@ -31,6 +32,7 @@ class Settings(NodeSettings):
 
     batch_account: str = ACCOUNT
     batch_key: str = field(default=KEY, repr=False)
+    containers: Literal["auto", "host", "require"] = "require"
     pace: Pace = Pace()
     #: the service documents none
     grace: float = 2.0

@@ -20,7 +20,7 @@ class Journal:
     def open(self, directory: Path) -> None:
         """From now on, write to the file in this directory, given by its real path."""
         self._directory = directory
-        add_lines(directory, self._name, self._waiting)
+        _add_lines(directory, self._name, self._waiting)
         self._waiting.clear()
 
     def add(self, text: str) -> None:
@@ -29,10 +29,15 @@ class Journal:
         if self._directory is None:
             self._waiting.append(line)
         else:
-            add_lines(self._directory, self._name, [line])
+            _add_lines(self._directory, self._name, [line])
+
+    def add_beside(self, name: str, text: str) -> None:
+        """Add a line to another file of the directory, if there are both."""
+        if text and self._directory is not None:
+            _add_lines(self._directory, name, [f"{text}\n"])
 
 
-def add_lines(directory: Path, name: str, lines: Sequence[str]) -> None:
+def _add_lines(directory: Path, name: str, lines: Sequence[str]) -> None:
     """Add lines to a file in a directory, given by its real path. Raises OSError where a job put a link."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with (

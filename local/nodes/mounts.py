@@ -6,11 +6,13 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confined import Confined
 from local.nodes.fault import Fault
+from local.nodes.machine import Directories
 from local.nodes.settings import NodeSettings, SettingsError, table
 from local.nodes.volume import MountError, Volume, spaced
 
@@ -101,6 +103,68 @@ class Mounter:
         if volume.account == account.name and volume.key != account.key:
             message = f"The key of the storage account {volume.account} is wrong"
             raise MountError(Fault(code=code, message=message))
+
+
+class Mounts:
+    """The volumes of one run, `holder`: those of its cluster, and its own below the mounts of its nodes.
+
+    `tellers` take a line about each node.
+    """
+
+    def __init__(
+        self,
+        mounter: Mounter,
+        holder: str,
+        nodes: Sequence[Directories],
+        tellers: Sequence[Callable[[str], None]],
+    ) -> None:
+        self._mounter, self._holder = mounter, holder
+        self._nodes, self._tellers = nodes, tellers
+        self._held: list[Volume] = []
+        self._own: list[Volume] = []
+        #: The directories of the volumes, and whether all in them is ours.
+        self.directories: dict[Path, bool] = {}
+
+    async def hold(self, shared: Sequence[Volume], own: Sequence[Volume]) -> Fault | None:
+        """Mount every volume that can be mounted; returns the reason why the first of its own cannot.
+
+        Raises MountError for one of the cluster's.
+        """
+        for volume in shared:
+            await self._hold(volume)
+        faults = []
+        for volume in (replace(one, holder=self._holder) for one in own):
+            try:
+                directory = await self._hold(volume)
+            except MountError as error:
+                faults.append(error.fault)
+                continue
+            self._own.append(volume)
+            for node, tell in zip(self._nodes, self._tellers, strict=True):
+                link(node.job_mounts, volume, directory)
+                tell(f"Mounted {volume.kind} {volume.label} at {node.job_mounts / volume.at}")
+                if unseen := self._mounter.unseen(volume):
+                    tell(f"Of {volume.label}, {unseen}")
+        return next(iter(faults), None)
+
+    async def release(self, tries: int) -> list[Fault]:
+        """Write back, and take away; returns why a container refuses what is written back."""
+        faults = []
+        for volume in self._held:
+            try:
+                await self._mounter.release(volume, tries)
+            except MountError as error:
+                faults.append(error.fault)
+        for node in self._nodes:
+            with suppress(OSError):
+                unlink(node.job_mounts, self._own)
+        return faults
+
+    async def _hold(self, volume: Volume) -> Path:
+        directory = await self._mounter.hold(volume)
+        self._held.append(volume)
+        self.directories[directory] = volume.kind != "unmanaged"
+        return directory
 
 
 def link(root: Path, volume: Volume, directory: Path) -> None:

@@ -5,7 +5,6 @@ import logging
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,14 +12,13 @@ from confined.removal import remove
 from local.nodes import tasks
 from local.nodes.containers import Containers, Host, forget, left_over_site, runtime_for
 from local.nodes.fault import Failed, Fault
-from local.nodes.journal import Journal, add_lines
+from local.nodes.journal import Journal
 from local.nodes.launcher import Launcher
-from local.nodes.mounts import Mounter, link, unlink
+from local.nodes.mounts import Mounter, Mounts
 from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
 from local.nodes.ssh import Peer, write_ssh
 from local.nodes.usage import sampled
-from local.nodes.volume import MountError, Volume
 from local.nodes.work import Outcome, Plan, Process, Work, outcome_of
 
 _log = logging.getLogger(__name__)
@@ -40,26 +38,21 @@ class Run:
     ) -> None:
         self._order = work
         self._settings = settings
-        self._mounter = mounter
         self._launcher = launcher
         self._on_outputs = on_outputs
         self._machines, self._mark = work.machines, work.mark
         self._node_directories = [
             machine.directories(settings.data, work.names) for machine in self._machines
         ]
-        self._volumes: list[Volume] = []
-        self._held: list[Volume] = []
-        #: The directories of the volumes, and whether all in them is ours.
-        self._directories: dict[Path, bool] = {}
         single = len(self._machines) == 1
         self._suffixes = ["" if single else f"-{machine.id}" for machine in self._machines]
         self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
         self._tasks = settings.data / "tasks" / self._mark
-        #: The directory of standard output and error, once it is there.
-        self._logs: Path | None = None
         begun = (self._config / self._mark).exists()
         # The name of the folder is that of earlier versions, which may have begun jobs in it.
         self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
+        tellers = [journal.add for journal in self._journals]
+        self._mounts = Mounts(mounter, self._name, self._node_directories, tellers)
         self._site = left_over_site(self._runtimes, self._name, self._node_directories) if begun else Host()
         self._stop = asyncio.Event()
         self._why = ""
@@ -77,7 +70,8 @@ class Run:
         stop.cancel()
         if work.done():
             outcome = outcome_of(work)
-            self._write(outcome.reason)
+            with suppress(OSError):
+                self._journals[0].add_beside("stderr.txt", outcome.reason)
         else:
             work.cancel()
             await asyncio.wait({work})
@@ -91,7 +85,7 @@ class Run:
         plan = await self._order.plan(self._node_directories)
         self._make_node_directories()
         # A job that cannot start has its outputs all the same, if it can: they hold the reason.
-        fault = await self._mount(plan) or plan.fault
+        fault = await self._mounts.hold(plan.shared_volumes, plan.volumes) or plan.fault
         try:
             directories = await self._make_outputs(plan)
         except OSError:
@@ -125,42 +119,16 @@ class Run:
             spot.hosts.write_text("".join(f"{machine.address}\n" for machine in self._machines))
             (spot.job / "config" / self._mark).touch()
 
-    async def _mount(self, plan: Plan) -> Fault | None:
-        """Mount every volume that can be mounted; returns the reason why the first one cannot."""
-        for volume in plan.shared_volumes:
-            await self._hold(volume)
-        faults = []
-        for volume in (replace(one, holder=self._name) for one in plan.volumes):
-            try:
-                directory = await self._hold(volume)
-            except MountError as error:
-                faults.append(error.fault)
-                continue
-            self._volumes.append(volume)
-            for spot, journal in zip(self._node_directories, self._journals, strict=True):
-                link(spot.job_mounts, volume, directory)
-                journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
-                if unseen := self._mounter.unseen(volume):
-                    journal.add(f"Of {volume.label}, {unseen}")
-        return next(iter(faults), None)
-
-    async def _hold(self, volume: Volume) -> Path:
-        directory = await self._mounter.hold(volume)
-        self._held.append(volume)
-        self._directories[directory] = volume.kind != "unmanaged"
-        return directory
-
     async def _make_outputs(self, plan: Plan) -> Mapping[str, Path]:
         """Create the output directories; returns those of the first node."""
         directories = []
         for outputs, spot, journal in zip(plan.outputs, self._node_directories, self._journals, strict=True):
             real = {
-                name: make_directory(spot, output.prefix, output.rest, self._directories)
+                name: make_directory(spot, output.prefix, output.rest, self._mounts.directories)
                 for name, output in outputs.items()
             }
             journal.open(real[plan.logs])
             directories.append(real)
-        self._logs = directories[0][plan.logs]
         mounted = (self._settings.shares, self._settings.blobs, self._settings.servers)
         roots = [root.resolve() for root in mounted]
         await self._on_outputs(
@@ -198,7 +166,8 @@ class Run:
             return
         self._log_all(f"Starting a container of the image {image.name} on each node, by {runtime.name}")
         self._site = containers = Containers(runtime, self._name, self._node_directories, plan.own)
-        await containers.open(image, self._directories, any(machine.gpus for machine in self._machines))
+        gpus = any(machine.gpus for machine in self._machines)
+        await containers.open(image, self._mounts.directories, gpus)
 
     async def _prepare(self, plan: Plan, directory: Path) -> Outcome | None:
         if not plan.preparation:
@@ -265,24 +234,13 @@ class Run:
 
     async def _put_away(self, outcome: Outcome) -> Outcome:
         """Write back and unmount. Output that cannot be written back fails a job that had succeeded."""
-        for volume in self._held:
-            try:
-                await self._mounter.release(volume, tries=1 if outcome.requeue else 3)
-            except MountError as error:
-                _log.warning("%s: %s", self._order.name, error)
-                if not outcome.errors and not outcome.requeue:
-                    outcome = Outcome(exit_code=outcome.exit_code or 1, errors=(error.fault,))
-        for spot in self._node_directories:
-            with suppress(OSError):
-                unlink(spot.job_mounts, self._volumes)
+        for fault in await self._mounts.release(tries=1 if outcome.requeue else 3):
+            _log.warning("%s: %s", self._order.name, fault.message)
+            if not outcome.errors and not outcome.requeue:
+                outcome = Outcome(exit_code=outcome.exit_code or 1, errors=(fault,))
         shutil.rmtree(self._tasks, ignore_errors=True)
         forget(self._runtimes, self._name)
         return outcome
-
-    def _write(self, reason: str) -> None:
-        with suppress(OSError):
-            if reason and self._logs is not None:
-                add_lines(self._logs, "stderr.txt", [f"{reason}\n"])
 
     def _log_all(self, text: str) -> None:
         for journal in self._journals:

@@ -81,12 +81,8 @@ def _saving(ports: Ports, job: Job) -> Why:
 
 
 def why_queued(observation: Observation, *, cancel: bool) -> Why | None:
-    """Why an attempt waits in its cluster's queue, or does nothing while it runs; None for any other."""
-    if observation.state is JobState.RUNNING:
-        return observation.why
-    if observation.state is not JobState.QUEUED:
-        return None
-    return _ENDS if cancel else observation.why
+    """Why an attempt waits in its cluster's queue, or does nothing although it has begun."""
+    return _ENDS if cancel and observation.state is JobState.QUEUED else observation.why
 
 
 def at_first(observation: Observation, *, cancel: bool) -> Why | None:

@@ -91,6 +91,8 @@ class JobLine(Answer):
     """The path of the receipt in the storage account, container first."""
     generation: int
     rerun_of: str | None = None
+    resumes: str | None = None
+    """The job from whose saved files it goes on."""
     engine: AttemptOnEngine | None = None
     nodes: int | None = None
     """How many nodes it asks for; missing in older records and if the document cannot run."""

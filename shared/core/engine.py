@@ -14,6 +14,7 @@ from shared.core.abilities import Ability
 from shared.core.code.record import CodeSource
 from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
+from shared.core.relations.before import Before
 
 if TYPE_CHECKING:
     from shared.jobspec import JobSpec, JsonObject, Problem
@@ -51,6 +52,8 @@ class Order:
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     #: the code that each node fetches, checks and unpacks before anything runs; None if it brings none
     code: CodeSource | None = None
+    before: tuple[Before, ...] = ()  #: the jobs whose output it may read
+    resumes: str = ""  #: the job from whose saved files it goes on; "" for none
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,7 @@ class Why:
 
     word: str
     text: str
-    #: whether it passes when other jobs end, or in a moment: recorded only if it lasts
-    passes: bool = False
+    passes: bool = False  #: when other jobs end, or in a moment: recorded only if it lasts
     #: whether it lasts until the job or the cluster changes
     never: bool = False
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert
@@ -127,8 +129,7 @@ class FileChunk:
 
     data: bytes
     next: int
-    #: bytes of the whole file
-    size: int
+    size: int  #: bytes of the whole file
     #: changes when the file does, as far as the engine can see that; "" if it cannot
     version: str = ""
 
@@ -200,8 +201,7 @@ class Variable:
     name: str
     #: as the script sees it, or how it is formed if `exact` is False
     value: str
-    #: who sets it: engine, job, slipway
-    source: str
+    source: str  #: who sets it: engine, job, slipway
     exact: bool = True
 
 

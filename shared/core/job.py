@@ -75,12 +75,12 @@ class Job(FrozenModel):
     #: the nodes and the priority that its document requests; 0 and "" in older records
     nodes: int = 0
     priority: str = ""
-    #: the job that this one repeats, by `rerun`
+    #: the job that this one repeats, by `rerun`; and the one from whose saved files it goes on
     rerun_of: str = ""
+    resumes: str = ""
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
-    #: its job sweep, if it belongs to one
-    sweep: Member | None = None
+    sweep: Member | None = None  #: its job sweep, if it belongs to one
     #: its claim on its team's quota; None if there is no quota
     claim: Claim | None = None
     #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node

@@ -50,7 +50,8 @@ def summary(job: Job) -> dict[str, Any]:
 
 def line(job: Job) -> dict[str, Any]:
     """A job in a list."""
-    more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
+    more = {"generation": job.generation, "rerunOf": job.rerun_of, "resumes": job.resumes}
+    more["engine"] = _engine(job)
     more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
     more |= {"usage": _usage(job), "packagesSeconds": job.packages or None}
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}

@@ -32,5 +32,5 @@ async def remove(
 
 def removal_plan(layout: Layout, targets: Sequence[Target], ends: str) -> dict[str, Any]:
     """The plan for the program of such a job. `ends`: the directory for records of ends, "" for none."""
-    attempts = [[layout.attempt(one), one.token, layout.saved(one)] for one in targets]
+    attempts = [[layout.attempt(one), one.token, layout.saved(one.job_id)] for one in targets]
     return {"attempts": attempts, "outputs": layout.shared, "ends": ends}

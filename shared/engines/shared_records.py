@@ -207,7 +207,7 @@ class Records:
 
     def _place(self, target: Target, directory: str, written: str, record: Record) -> _Place:
         """The parts of the path that a record has for a directory. Raises NotFound."""
-        if written == self._layout.saved(target):
+        if written == self._layout.saved(target.job_id):
             above, _, name = written.rpartition("/")
             return _Place(above, f"/{name}", ".")
         whose, run = written_by(target, record)

@@ -37,6 +37,8 @@ class Candidate:
     generation: int = 1
     #: the job that is run again
     rerun_of: str = ""
+    #: the same, if this one goes on from what that one saved
+    resumes: str = ""
     #: of a job of a job sweep, which has the team of its sweep
     member: Member | None = None
     team: str = ""

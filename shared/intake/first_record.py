@@ -84,6 +84,7 @@ def _arrival(candidate: Candidate, *, valid: bool) -> dict[str, Any]:
         "drop": candidate.drop,
         "code": candidate.request.code if valid else None,
         "rerun_of": candidate.rerun_of,
+        "resumes": candidate.resumes,
         "dependencies": candidate.request.dependencies,
         "sweep": candidate.member,
     }

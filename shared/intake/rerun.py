@@ -28,14 +28,19 @@ from shared.lifecycle.lookup import archived, visible
 _SEND_ANEW = "send the job again by the door that it came through"
 
 
-async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: Caller, key: str) -> Accepted:
+async def rerun(
+    ports: Ports, job_id: str, receipt: JsonObject | None, *, who: Caller, key: str, resumes: bool = False
+) -> Accepted:
     """Accept a job once more, as a job of its own; the same `key` joins it. A receipt has to be the job's.
 
-    An empty receipt is none. Raises Misuse: 400 for what is not a receipt, 404 for an unknown job, 410 when
-    the archive was cleared, 409 when the receipt or a script has changed, 403 where it would use secrets of
-    a team for which the caller may not submit.
+    An empty receipt is none. `resumes`: it goes on from what the job saved. Raises Misuse: 400 for what is
+    not a receipt, 404 for an unknown job, 410 when the archive was cleared, 409 when the receipt or a script
+    has changed or there is nothing to go on from, 403 where it would use secrets of a team for which the
+    caller may not submit.
     """
     job, spec = await _what_ran(ports, job_id, who)
+    if resumes:
+        _check_saved(job)
     if receipt:
         _check_receipt(job, spec, receipt)
     drop = await _drop_again(ports, job)
@@ -43,15 +48,24 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject | None, *, who: C
     envelope = _envelope(ports.seal, job, await _team(ports, job, who))
     if document is not spec or _has_own_receivers(ports, job, envelope):
         _check_secrets(job, who)
-    payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
+    how = {"resumes": True} if resumes else {}
+    payload = digest({"rerun": job.id, "spec": digest(redact(spec)), **how})
     candidate = Candidate(
         door="rerun",
         source=who.source,
         key=key,
-        request=Request(envelope, document, payload, code=job.code),
+        request=Request(
+            envelope,
+            document,
+            payload,
+            code=job.code,
+            # Met already: it waits for nothing, and reads what the first run could read.
+            dependencies=tuple(one for one in job.dependencies if one.met),
+        ),
         who=who,
         drop=drop,
         rerun_of=job.id,
+        resumes=job.id if resumes else "",
     )
     accepted = await accept(ports, candidate)
     return replace(accepted, notes=(*accepted.notes, *_notes_of_team(job, accepted.job, who)))
@@ -71,8 +85,8 @@ async def _what_ran(ports: Ports, job_id: str, who: Caller) -> _Ran:
         )
     job, spec = stored.job, await ports.ledger.spec(job_id)
     if job.archived:
-        archived_job = await archived(ports.archive, job)
-        job, spec = archived_job.job, archived_job.spec
+        line = await archived(ports.archive, job)
+        job, spec = line.job.model_copy(update={"archived": job.archived}), line.spec
     if spec is None:
         raise Misuse(
             f"{job_id} was rejected, so nothing has run",
@@ -80,6 +94,22 @@ async def _what_ran(ports: Ports, job_id: str, who: Caller) -> _Ran:
             remedy="correct the document and send it again",
         )
     return _Ran(job, spec)
+
+
+def _check_saved(job: Job) -> None:
+    """Raise Misuse if there is nothing to go on from, or it may still change."""
+    if not job.state.terminal:
+        text, remedy = (
+            f"is {job.state}, and may still save",
+            f"wait for its end, or end it: slipway cancel {job.id}",
+        )
+    elif job.archived:
+        text, remedy = "is archived, and what it saved is removed", "run it again from the beginning"
+    elif job.target is None or (job.attempt == 1 and job.started is None):
+        text, remedy = "never ran, so it has saved nothing", "run it again from the beginning"
+    else:
+        return
+    raise Misuse(f"{job.id} {text}", status=409, remedy=remedy)
 
 
 def _notes_of_team(job: Job, again: Job, who: Caller) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from shared.core.ledger.finished_jobs import FinishedJob, line_locations, line_o
 from shared.core.ledger.job_sweeps import FinishedSweep, line_of_sweep
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import left_alone
+from shared.lifecycle.lookup import records
 from shared.lifecycle.teams.claims import free_ended
 
 log = logging.getLogger(__name__)
@@ -101,7 +102,12 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
 
 
 async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[FinishedJob]:
-    """The jobs that may be archived: their cluster has nothing left of them, or they waited long enough."""
+    """The jobs that may be archived: their cluster has nothing left of them, or they waited long enough.
+
+    Not those from whose saved files an active job goes on, which has to copy them yet.
+    """
+    needed = await _resumed(ports) if finished_jobs else frozenset()
+    finished_jobs = [one for one in finished_jobs if one.job.id not in needed]
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for one in finished_jobs:
         if one.job.target is not None:
@@ -111,6 +117,12 @@ async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[Fin
     )
     remaining = frozenset[str]().union(*results)
     return [one for one in finished_jobs if one.job.id not in remaining or _has_waited(ports, one.job)]
+
+
+async def _resumed(ports: Ports) -> frozenset[str]:
+    rows = await asyncio.gather(*map(ports.ledger.active, range(ports.ledger.shards)))
+    active = await records(ports, [row for shard in rows for row in shard])
+    return frozenset(job.resumes for job in active if job.resumes)
 
 
 async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -> frozenset[str]:

@@ -7,14 +7,11 @@ crash sends the same request again, and the engine recognises it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from shared.admission.pauses import paused
 from shared.admission.permit import Permit
-from shared.core.code.record import source_of
-from shared.core.engine import UNBUFFERED, Observation, Order
+from shared.core.engine import Observation, Order
 from shared.core.errors import (
     Conflict,
     EngineError,
@@ -30,18 +27,14 @@ from shared.core.ledger.entries import Change
 from shared.core.ledger.ledger import Ledger
 from shared.core.meter import timed
 from shared.core.ports import Ports
-from shared.core.relations.contents import SAVED
 from shared.delivery.deliver import deliver_at_door
 from shared.delivery.receipt_files import put_news
-from shared.jobspec import JsonObject, open_secrets, with_credentials
+from shared.jobspec import JsonObject
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_refused
-from shared.lifecycle.mountable import mountable_now
 from shared.lifecycle.observe import follow, give_back
-from shared.lifecycle.packages import VARIABLE as PACKAGES
-from shared.lifecycle.packages import package_variables
-from shared.lifecycle.retry import earlier
+from shared.lifecycle.orders.order import order_of
 from shared.lifecycle.transition import apply, move, note
 from shared.lifecycle.waiting.postponement import postponed, shown_error
 
@@ -79,18 +72,17 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     """
     job, target = stored.job, stored.job.fixed_target
     spec: JsonObject | None = None
-    opened: dict[str, Any] | None = None
+    order: Order | None = None
     try:
         spec = accepted or await _spec(ports.ledger, job)
-        opened = await _document(ports, job, spec)
-        order = await _order(ports, job, opened)
+        order = await order_of(ports, job, spec)
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             observation = await engine.submit(order)
     except LeftAlone:
         return stored  # no call was made, so nothing is known: the sweeper tries again
     except (EngineError, TimeoutError) as error:
         change = await _not_taken(
-            ports, stored, error, shown_error(ports, job, spec if opened else None, error)
+            ports, stored, error, shown_error(ports, job, spec if order else None, error)
         )
     else:
         change = await _adopt(ports, stored, observation)
@@ -173,18 +165,17 @@ async def submit_again(ports: Ports, job: Job) -> None:
         return
     deadline = ports.policy.dispatch_deadline
     spec: JsonObject | None = None
-    opened: dict[str, Any] | None = None
+    order: Order | None = None
     try:
         durable = ports.engines.get(target.engine).capabilities(target.cluster)["durable"]
         if durable.answer == "yes":
             return
         spec = await _spec(ports.ledger, job)
-        opened = await _document(ports, job, spec)
-        order = await _order(ports, job, opened)
+        order = await order_of(ports, job, spec)
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
-        why = shown_error(ports, job, spec if opened else None, error) or "no answer in time"
+        why = shown_error(ports, job, spec if order else None, error) or "no answer in time"
         log.warning("%s could not be submitted again: %s", job.id, why, extra={"job": job.id})
     else:
         log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
@@ -210,41 +201,3 @@ async def _spec(ledger: Ledger, job: Job) -> JsonObject:
     if spec is None:
         raise Misconfigured(f"the spec of {job.id} is missing from the ledger")
     return spec
-
-
-async def _order(ports: Ports, job: Job, document: JsonObject) -> Order:
-    """The order of the current attempt. Its code gets a new address, which no engine compares."""
-    code = None
-    if job.code is not None:
-        address = await ports.snapshots.read_address(job.code.blob, ports.clock() + _CODE_READABLE)
-        code = source_of(job.code, address)
-    return Order(job.fixed_target, document, earlier(job), job.resources, code=code)
-
-
-async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
-    """The document for the engine: secrets opened, credentials filled in, Slipway's variables added."""
-    opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
-    defaults = ports.policy.completion
-    mountable = await mountable_now(ports, job, opened)
-    keys, drops = ports.account_keys, defaults.drop_container
-    document = with_credentials(opened, keys, defaults.storage_suffix, mountable, drops)
-    return with_ours(document, job, await package_variables(ports, job, document))
-
-
-def with_ours(document: Mapping[str, Any], job: Job, packages: Mapping[str, str]) -> dict[str, Any]:
-    """The document with the variables that identify a job and its attempt, unbuffered Python, and `packages`.
-
-    They come first, the token before all: who reads a list of jobs finds it without reading the others. The
-    document may set its own PYTHONUNBUFFERED; the empty text turns it off. It sets none of the others.
-    """
-    token = job.fixed_target.token
-    ours = {"SLIPWAY_TOKEN": token, "SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), **packages}
-    properties, reserved = dict(document["properties"]), {*ours, PACKAGES, SAVED}
-    theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in reserved]
-    if secrets := properties.get("secrets"):
-        properties["secrets"] = [v for v in secrets if v.get("name") not in reserved]
-    chosen = {v.get("name") for v in (*theirs, *(properties.get("secrets") or ()))}
-    if UNBUFFERED[0] not in chosen:
-        ours |= dict((UNBUFFERED,))
-    properties["environmentVariables"] = [*({"name": n, "value": v} for n, v in ours.items()), *theirs]
-    return {"properties": properties}

@@ -68,12 +68,14 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.SweepDetail = await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
         return answer
 
-    async def rerun(self, job_id: str, receipt: bytes, key: str) -> shapes.AcceptedJob:
-        """Run exactly the same again."""
-        path = f"jobs/{id_of(job_id)}/rerun"
+    async def rerun(
+        self, job_id: str, receipt: bytes, key: str, *, resumes: bool = False
+    ) -> shapes.AcceptedJob:
+        """Run exactly the same again, from the beginning or from what the job saved."""
+        path, query = f"jobs/{id_of(job_id)}/rerun", {"resume": "true"} if resumes else {}
         async with repeatable(key):
             answer: shapes.AcceptedJob = await self._json(
-                "POST", path, submits=True, data=receipt, headers=keyed(key)
+                "POST", path, submits=True, params=query, data=receipt, headers=keyed(key)
             )
             return answer
 

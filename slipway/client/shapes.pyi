@@ -175,6 +175,7 @@ class JobLine(TypedDict):
     receipt: str
     generation: int
     rerunOf: NotRequired[str]
+    resumes: NotRequired[str]
     engine: NotRequired[AttemptOnEngine]
     nodes: NotRequired[int]
     priority: NotRequired[str]

@@ -1,7 +1,7 @@
 """`slipway emulate`: an emulator by itself."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -26,11 +26,17 @@ def batch(
         float | None,
         typer.Option(help="how often formulas are evaluated  [default: as the pools say]", min=0.1),
     ] = None,
+    containers: Annotated[
+        Literal["auto", "host", "require"],
+        typer.Option(
+            help="tasks with an image: in Docker or Podman if one answers, on the host, or never there"
+        ),
+    ] = "require",
     as_json: Json = False,
 ) -> None:
     """Run the emulator of Azure Batch until Ctrl-C, and print its endpoint, account and key."""
     emulate_command = module_of_clone("slipway.stack.emulate").batch
-    raise typer.Exit(emulate_command(port, data, autoscale_seconds, as_json=as_json))
+    raise typer.Exit(emulate_command(port, data, autoscale_seconds, containers, as_json=as_json))
 
 
 app.add_typer(emulate)

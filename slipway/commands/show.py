@@ -24,7 +24,7 @@ app = typer.Typer()
 
 _MEMBERS = (
     *("cluster", "experiment", "owner", "team", "door", "attempt"),
-    *("createdAt", "startedAt", "endedAt", "rerunOf", "receipt"),
+    *("createdAt", "startedAt", "endedAt", "rerunOf", "resumes", "receipt"),
 )
 
 

@@ -16,12 +16,15 @@ _FOLDER = Path(".local/azurebatch")
 _PATIENCE = 10.0
 
 
-def batch(port: int, data: Path | None, autoscale_seconds: float | None, *, as_json: bool = False) -> int:
+def batch(
+    port: int, data: Path | None, autoscale_seconds: float | None, containers: str, *, as_json: bool = False
+) -> int:
     """Run the emulator of Azure Batch, and print the data for a client; returns 0.
 
     Raises Failure if it cannot start.
     """
     words = [f"--port={port}", f"--data={(data or _FOLDER).resolve()}", "--until-stdin-closes"]
+    words.append(f"--containers={containers}")
     if autoscale_seconds is not None:
         words.append(f"--autoscale-seconds={autoscale_seconds:g}")
     return asyncio.run(_run(words, as_json))

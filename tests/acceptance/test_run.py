@@ -193,9 +193,9 @@ async def test_what_a_job_left_that_failed_is_named_or_comes_home_where_asked_fo
     for words in ([], ["--to", "out"]):
         code, _, err = await slipway(door, tmp_path, "run", *words, f"{name}.py")
         assert code == 7
-        named = "(MODEL has weights.txt)" in err
-        came = (tmp_path / "out/MODEL/weights.txt").exists()
-        assert (named, came) == ((False, True) if words else (True, False)), err
+        is_named = "(MODEL has weights.txt)" in err
+        is_here = (tmp_path / "out/MODEL/weights.txt").exists()
+        assert (is_named, is_here) == ((False, True) if words else (True, False)), err
 
 
 async def test_a_job_that_leaves_no_model_hears_where_it_belongs(door: Door, tmp_path: Path) -> None:

@@ -90,9 +90,9 @@ async def test_what_is_put_comes_back_and_is_sent_once(world: World, tmp_path: P
     assert (first.saved, again.saved, again.present, changed.saved) == (3, 0, 3, 1)
     assert (home.saved, twice.saved, twice.present, touched.present) == (3, 0, 3, 3)
     for name, data in (contents | {"train.csv": b"3,4\n"}).items():
-        came = tmp_path / "home/team/digits" / name
-        assert came.read_bytes() == data
-        assert os.access(came, os.X_OK) is (name == "train.csv")
+        file = tmp_path / "home/team/digits" / name
+        assert file.read_bytes() == data
+        assert os.access(file, os.X_OK) is (name == "train.csv")
     assert not [name for name in os.listdir(tmp_path / "home") if name.startswith(".")]  # noqa: PTH208
 
 

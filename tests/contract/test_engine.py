@@ -33,6 +33,8 @@ from shared.core.engine import Earlier, Engine, Observation, Order, room
 from shared.core.errors import Conflict, Misconfigured, NotAFile, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
+from shared.core.relations.before import before
+from shared.core.relations.before import variables as before_variables
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
@@ -607,6 +609,61 @@ async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
     if not _is_batch_ai(rig):  # whose service shows the output directories of single jobs only
         checkpoint = await rig.engine.read(second.target, "saved", "step", 0, 100)
         assert checkpoint.data == b"7\n"
+
+
+async def test_a_job_reads_what_the_job_before_it_wrote(rig: Rig) -> None:
+    rig.needs_code()
+    outputs = [{"id": "DATA", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "my data"}]
+    write = "mkdir -p deep/none; echo rows >deep/a; ln -s deep/a link; echo 'echo ran' >tool; chmod +x tool"
+    first = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_DATA" && {{ {write}; echo said; }}')
+    first.document["properties"]["outputDirectories"] = outputs
+    await rig.engine.submit(first)
+    end = await rig.until(first.target, lambda observation: observation.state.terminal)
+    assert end.state is JobState.SUCCEEDED, end
+
+    read = "cat deep/a link; ./tool; ls -A; ls -A deep"
+    second = rig.order(
+        f'cd "$SLIPWAY_AFTER_1_DATA" && {{ {read}; cat "$SLIPWAY_AFTER_1_STDOUTERR/stdout.txt"; }}'
+    )
+    properties = second.document["properties"]
+    properties["nodeCount"] = rig.most
+    # Also on the other nodes.
+    properties["jobPreparation"] = {"commandLine": 'cat "$SLIPWAY_AFTER_1_DATA/deep/a"'}
+    earlier = before(1, first.target, end.segment, first.document, second.document, CLUSTER)
+    named = [{"name": name, "value": value} for name, value in before_variables((earlier,)).items()]
+    properties["environmentVariables"] = [*properties["environmentVariables"], *named]
+    await rig.engine.submit(replace(second, before=(earlier,)))
+    end = await rig.until(second.target, lambda observation: observation.state.terminal)
+
+    assert end.state is JobState.SUCCEEDED, (end, await whole(rig.engine, second.target, "stdouterr"))
+    printed = (await rig.engine.read(second.target, "stdouterr", "stdout.txt", 0, 1000)).data.decode()
+    assert printed == "rows\nrows\nran\ndeep\nlink\ntool\na\nnone\nsaid\n"
+
+
+async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    job, goes_on = uuid.uuid4().hex, 'cat "$SLIPWAY_SAVED/step"; echo 8 >"$SLIPWAY_SAVED/step"'
+    first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
+    again = replace(rig.order(goes_on, token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    look = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    lacking = replace(rig.order("true", token=f"{uuid.uuid4().hex}.1"), resumes=uuid.uuid4().hex)
+    ends = {}
+    for order in (first, again, look, lacking):
+        order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
+        order.document["properties"]["nodeCount"] = rig.most
+        await rig.engine.submit(order)
+        end = await rig.until(order.target, lambda observation: observation.state.terminal)
+        ends[order.target.name] = end.state, end.reason
+
+    printed = [
+        (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
+        for order in (again, look)
+    ]
+
+    assert printed == ["7\n", "7\n"]
+    assert [*ends.values()] == [(JobState.SUCCEEDED, None)] * 3 + [(JobState.FAILED, Reason.PREPARATION)]
 
 
 @pytest.mark.parametrize("whose", ["foreign", "ours"])

@@ -55,7 +55,18 @@ NO_TEXT = {
 #: Texts of a record that are the program's own words, digests and ids.
 OWN_WORDS = {
     *("id", "key", "payload", "door", "source", "team", "cluster", "priority", "state", "reason", "segment"),
-    *("message", "last_error", "rerun_of", "received", "code", "target", "handle", "waiting", "history"),
+    *(
+        "message",
+        "last_error",
+        "rerun_of",
+        "resumes",
+        "received",
+        "code",
+        "target",
+        "handle",
+        "waiting",
+        "history",
+    ),
     *("problems", "resources", "retry", "spent"),  # of a document that may run: rules, numbers and names
     *("created", "ran_before", "started", "ended", "due", "slot", "missed_at", "unknown_since"),
 }

@@ -265,6 +265,8 @@ export type JobLine = {
   receipt: string;
   generation: number;
   rerunOf?: string;
+  /** The job from whose saved files it goes on. */
+  resumes?: string;
   engine?: AttemptOnEngine;
   /** How many nodes it asks for; missing in older records and if the document cannot run. */
   nodes?: number;

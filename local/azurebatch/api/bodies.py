@@ -48,11 +48,9 @@ class ResourceFile(Body):
 
 #: Features of the service that this emulator lacks, each with an alternative.
 _NOT_DONE = {
-    "containerSettings": "does not emulate containers: leave it out, and start one by the command line",
+    "containerSettings": "runs containers for tasks only: start this one by the command line",
     "identityReference": "does not have identities: upload by a signature in containerUrl",
     "jobManagerTask": "does not emulate job manager tasks: add it to the job as a task",
-    "jobPreparationTask": "does not emulate job preparation tasks: use the pool's startTask",
-    "jobReleaseTask": "does not emulate job release tasks: let each task clean up",
     "autoPoolSpecification": "does not emulate automatic pools: make a pool, and name it by poolId",
     "cloudServiceConfiguration": "does not emulate Cloud Services, which Azure retired: "
     "use virtualMachineConfiguration",

@@ -25,6 +25,8 @@ FILTERS: Mapping[str, frozenset[str]] = {
         "nodes": "id state stateTransitionTime lastBootTime allocationTime startTaskInfo",
         "poolnodecounts": "poolId",
         "files": "name",
+        "jobpreparationandreleasetaskstatuslist": "poolId nodeId jobPreparationTaskExecutionInfo"
+        " jobReleaseTaskExecutionInfo",
         "supportedimages": "osType verificationType nodeAgentSKUId",
     }.items()
 }

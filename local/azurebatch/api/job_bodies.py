@@ -34,6 +34,39 @@ class JobPatch(Body):
     network_configuration: Opaque | None = None
 
 
+class TaskConstraints(Body):
+    """How long a task may run, how often it is retried, and how long its files stay."""
+
+    max_wall_clock_time: str = NO_LIMIT
+    retention_time: str = "P7D"
+    max_task_retry_count: Whole | None = Field(None, ge=-1, le=LARGEST)
+
+
+class Preparation(Body):
+    """The command that runs on a node before the first task of the job there."""
+
+    id: Id = "jobpreparation"
+    command_line: str
+    resource_files: tuple[ResourceFile, ...] = ()
+    environment_settings: tuple[Pair, ...] = ()
+    constraints: TaskConstraints = TaskConstraints()
+    wait_for_success: bool = True
+    user_identity: Opaque | None = None
+    rerun_on_node_reboot_after_success: bool = True
+
+
+class Release(Body):
+    """The command that runs on each prepared node when the job ends."""
+
+    id: Id = "jobrelease"
+    command_line: str
+    resource_files: tuple[ResourceFile, ...] = ()
+    environment_settings: tuple[Pair, ...] = ()
+    max_wall_clock_time: str = "PT15M"
+    retention_time: str = "P7D"
+    user_identity: Opaque | None = None
+
+
 class NewJob(JobPatch):
     """The members of a new job."""
 
@@ -41,6 +74,8 @@ class NewJob(JobPatch):
     display_name: str | None = None
     uses_task_dependencies: bool = False
     common_environment_settings: tuple[Pair, ...] = ()
+    job_preparation_task: Preparation | None = None
+    job_release_task: Release | None = None
     pool_info: PoolInfo
     on_task_failure: Literal["noaction", "performexitoptionsjobaction"] = "noaction"
 
@@ -55,14 +90,6 @@ class Disable(Body):
     """What happens to running tasks when a job is disabled."""
 
     disable_tasks: Literal["requeue", "terminate", "wait"]
-
-
-class TaskConstraints(Body):
-    """How long a task may run, how often it is retried, and how long its files stay."""
-
-    max_wall_clock_time: str = NO_LIMIT
-    retention_time: str = "P7D"
-    max_task_retry_count: Whole | None = Field(None, ge=-1, le=LARGEST)
 
 
 class MultiInstance(Body):
@@ -147,12 +174,31 @@ class OutputFile(Body):
     upload_options: UploadOptions
 
 
+class Registry(Body):
+    """The login to a registry of images."""
+
+    username: str | None = None
+    password: str | None = None
+    registry_server: str | None = None
+
+
+class ContainerSettings(Body):
+    """The container of a task."""
+
+    image_name: str
+    container_run_options: str | None = None
+    registry: Registry | None = None
+    working_directory: Literal["taskWorkingDirectory", "containerImageDefault"] = "taskWorkingDirectory"
+    container_host_batch_bind_mounts: tuple[Opaque, ...] = ()
+
+
 class NewTask(Body):
     """The members of a new task."""
 
     id: Id
     display_name: str | None = None
     command_line: str
+    container_settings: ContainerSettings | None = None
     exit_conditions: ExitConditions | None = None
     resource_files: tuple[ResourceFile, ...] = ()
     output_files: tuple[OutputFile, ...] = ()

@@ -1,14 +1,16 @@
 """Operations on jobs."""
 
+from typing import Any
+
 from aiohttp import web
 
 from local.azurebatch.api import bodies, job_bodies
-from local.azurebatch.api.odata import page, selected
-from local.azurebatch.api.views import View, job_view
+from local.azurebatch.api.odata import page, page_of, selected
+from local.azurebatch.api.views import View, commands_view, job_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved_job
-from local.azurebatch.state.errors import conflict, lacking
-from local.azurebatch.state.models import Job
+from local.azurebatch.state.errors import conflict, invalid, lacking
+from local.azurebatch.state.models import PREPARATION, RELEASE, Job
 
 #: The service returns this id, not the job's own, after it creates or changes one.
 _LOCATION = "/jobs/job-1"
@@ -26,6 +28,7 @@ async def add(call: Call) -> web.StreamResponse:
     now = call.emulator.clock()
     content = bodies.shown(body)
     content["constraints"] = body.constraints.model_dump(by_alias=True)
+    content |= _commands(body)
     del content["id"]
     job = Job(
         id=body.id,
@@ -38,6 +41,23 @@ async def add(call: Call) -> web.StreamResponse:
     )
     call.store.save(job)
     return done(call, 201, job, _LOCATION)
+
+
+def _commands(body: job_bodies.NewJob) -> dict[str, Any]:
+    """The commands of a job on its nodes, with their defaults. Raises BatchError."""
+    preparation, release = body.job_preparation_task, body.job_release_task
+    if release and not preparation:
+        raise invalid(RELEASE, "", "A job with a release task needs a preparation task, too")
+    if release:
+        bodies.check_duration(release.max_wall_clock_time, "maxWallClockTime")
+        bodies.check_duration(release.retention_time, "retentionTime")
+    if preparation:
+        bodies.check_duration(preparation.constraints.max_wall_clock_time, "maxWallClockTime")
+    named = {PREPARATION: preparation, RELEASE: release}
+    present = {name: one for name, one in named.items() if one is not None}
+    for one in present.values():
+        bodies.check_files("resourceFiles", one.resource_files)
+    return {name: one.model_dump(by_alias=True, exclude_none=True) for name, one in present.items()}
 
 
 async def get(call: Call) -> web.StreamResponse:
@@ -141,6 +161,17 @@ async def counts(call: Call) -> web.StreamResponse:
             tasks[name] += 1
             slots[name] += task.slots
     return document(call, "taskcountsresult/@Element", {"taskCounts": tasks, "taskSlotCounts": slots})
+
+
+async def commands(call: Call) -> web.StreamResponse:
+    """The executions of the preparation and the release of a job, node by node."""
+    job = call.store.job(call.names["job"])
+    if PREPARATION not in job.document:
+        message = "The specified job does not have either job preparation task or job release task."
+        raise conflict("JobPreparationTaskOrReleaseTaskNotSpecified", message)
+    nodes = enumerate(job.prepared, 1)
+    kind = "jobpreparationandreleasetaskstatuslist"
+    return page_of(call, kind, nodes, lambda node: commands_view(call.base, job, node))
 
 
 def _view(call: Call, job: Job) -> View:

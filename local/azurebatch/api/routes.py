@@ -54,6 +54,7 @@ ROUTES: Sequence[tuple[str, str, Handler]] = (
     ("POST", f"{_JOB}/disable", jobs.disable),
     ("POST", f"{_JOB}/enable", jobs.enable),
     ("GET", f"{_JOB}/taskcounts", jobs.counts),
+    ("GET", f"{_JOB}/jobpreparationandreleasetaskstatus", jobs.commands),
     ("POST", f"{_JOB}/tasks", tasks.add),
     ("GET", f"{_JOB}/tasks", tasks.every),
     ("POST", f"{_JOB}/addtaskcollection", tasks.add_many),

@@ -12,7 +12,7 @@ from local.azurebatch.api.views import View, subtask_view, task_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
 from local.azurebatch.run.changes import moved
 from local.azurebatch.service.check import read_body
-from local.azurebatch.state.errors import BatchError, conflict
+from local.azurebatch.state.errors import BatchError, conflict, invalid
 from local.azurebatch.state.models import Job, Task
 from local.azurebatch.state.moment import etag, stamp
 
@@ -88,6 +88,8 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     gang = body.multi_instance_settings
     if gang:
         bodies.check_files("commonResourceFiles", gang.common_resource_files)
+    if body.container_settings:
+        _check_container(body)
     content = bodies.shown(body)
     del content["id"]
     content["constraints"] = _constraints(body.constraints, job)
@@ -101,6 +103,13 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
         job=job.key,
         since=now,
     )
+
+
+def _check_container(body: job_bodies.NewTask) -> None:
+    if body.multi_instance_settings:
+        raise invalid("containerSettings", "", "This emulator runs a container on one node only")
+    if not body.command_line.strip():
+        raise invalid("commandLine", "", "This emulator starts no ENTRYPOINT of an image: name the command")
 
 
 def _check_durations(constraints: job_bodies.TaskConstraints) -> None:

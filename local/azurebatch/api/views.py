@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from local.azurebatch.run.node_directory import task_root
-from local.azurebatch.state.models import Job, Node, Pool, Record, Task
+from local.azurebatch.state.models import PREPARATION, RELEASE, Job, Node, Pool, Record, Task
 from local.azurebatch.state.moment import etag, stamp
 
 View = dict[str, Any]
@@ -113,6 +113,19 @@ def job_view(base: str, job: Job) -> View:
     }
 
 
+def commands_view(base: str, job: Job, node: str) -> View:
+    """The executions of a job's preparation and release on a node."""
+    done = job.prepared[node]
+    url = f"{base}/pools/{done['poolId']}/nodes/{node}"
+    view = {"poolId": done["poolId"], "nodeId": node, "nodeUrl": url}
+    for kind in (PREPARATION, RELEASE):
+        if kind in done:
+            root = task_root(job.id, job.document[kind]["id"])
+            where = {"taskRootDirectory": root, "taskRootDirectoryUrl": f"{url}/files/{root}"}
+            view[f"{kind}ExecutionInfo"] = {**done[kind], **where}
+    return view
+
+
 def task_view(base: str, job: Job, task: Task) -> View:
     """A task with its execution, and its node."""
     view = {
@@ -123,6 +136,8 @@ def task_view(base: str, job: Job, task: Task) -> View:
         **task.document,
         "executionInfo": _execution(task),
     }
+    if task.state == "running" and PREPARATION in job.document and task.nodes[0] not in job.prepared:
+        view["state"] = "preparing"
     if task.nodes:
         view["nodeInfo"] = _place(base, job, task, task.nodes[0])
     return view

@@ -1,7 +1,6 @@
 """One run of a task on its nodes: files, coordination, command. A restarted emulator continues it."""
 
 import asyncio
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +8,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from local.azurebatch.run.endings import Ending, Failure, ended_by, exited, failure
-from local.azurebatch.run.environment import gang_environment, node_environment, task_environment
+from local.azurebatch.run.command_line import argv_of, words_of
+from local.azurebatch.run.containers import TaskContainer, closed, opened
+from local.azurebatch.run.endings import Ending, Failure, ended_by, exited
+from local.azurebatch.run.environment import (
+    gang_environment,
+    node_environment,
+    preparation_environment,
+    task_environment,
+)
 from local.azurebatch.run.node_directory import NodeDirectory, directory_of, task_root
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.run.uploads import upload
 from local.azurebatch.settings import Settings
-from local.azurebatch.state.models import Job, Node, Pool, Task
+from local.azurebatch.state.models import PREPARATION, Job, Node, Pool, Task
 from local.azurebatch.state.moment import duration
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
@@ -53,8 +59,14 @@ class Attempt:
 
     async def end(self) -> None:
         """End all of its processes, and remove everything of them except their files."""
+        if "containerSettings" in self.task.document:
+            await closed(self.settings, self._container, directory_of(self.settings.data, self.nodes[0]).root)
         await tasks.end_all(self._processes, self.settings.grace)
         shutil.rmtree(self._processes, ignore_errors=True)
+
+    @property
+    def _container(self) -> str:
+        return f"slipway-batch-{self.task.attempt}"
 
     @property
     def _processes(self) -> Path:
@@ -77,8 +89,30 @@ class Attempt:
         await fetch(document.get("resourceFiles", ()), directories[0] / "wd")
         if gang and (bad := await self._coordinate(gang, envs, directories)):
             return bad
+        root = node_directories[0].root
+        container = await opened(document, self.pool.document, root, self._container, self.settings)
+        if container is not None:
+            return exited(await self._contained(container, envs[0], directories[0]))
         code = await self._process("main", 0, document["commandLine"], envs, directories, "stdout", "stderr")
         return exited(code, (0,) * (len(self.nodes) - 1))
+
+    async def _contained(self, container: TaskContainer, env: Mapping[str, str], directory: Path) -> int:
+        """Run the command in the task's container, in its own directory or that of the image."""
+        settings = self.task.document["containerSettings"]
+        inside = settings.get("workingDirectory") == "containerImageDefault"
+        argv = words_of(self.task.document["commandLine"])
+        command = container.started(argv, env, None if inside else directory / "wd")
+        order = tasks.Task(
+            directory=self._processes / "main",
+            argv=command.argv,
+            env=command.env,
+            text=command.text,
+            cwd=directory / "wd",
+            stdout=directory / "stdout.txt",
+            stderr=directory / "stderr.txt",
+            grace=self.settings.grace,
+        )
+        return await tasks.run(order, self.launcher)
 
     async def _uploaded(self, ending: Ending) -> Ending:
         """The end after the upload of the task's output files, or with what went wrong in it."""
@@ -96,6 +130,8 @@ class Attempt:
         env = node_environment(self.settings, self.pool, self.nodes[index], spot)
         if "multiInstanceSettings" in self.task.document:
             env |= gang_environment(self.nodes, index, directory)
+        if preparation := self.job.document.get(PREPARATION):
+            env |= preparation_environment(spot.task(self.job.id, preparation["id"]))
         return env | task_environment(self.job, self.task, directory)
 
     async def _coordinate(
@@ -170,21 +206,6 @@ class Attempt:
             grace=self.settings.grace,
         )
         return await tasks.run(order, self.launcher)
-
-
-def argv_of(line: str, env: Mapping[str, str]) -> Sequence[str]:
-    """The arguments of a command line, which is read without a shell.
-
-    Raises Failure if its program is missing.
-    """
-    try:
-        argv = shlex.split(line)
-    except ValueError:
-        argv = line.split()
-    if not argv or (shutil.which(argv[0], path=env["PATH"]) is None and "/" not in argv[0]):
-        message = "The specified command program is not found"
-        raise failure("CommandProgramNotFound", message, {"Message": f"{argv[:1]} is on no PATH of the node"})
-    return argv
 
 
 def _seconds(limit: timedelta | None) -> float | None:

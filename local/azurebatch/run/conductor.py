@@ -14,6 +14,7 @@ from local.azurebatch.run import changes, pool_nodes
 from local.azurebatch.run.attempt import Attempt
 from local.azurebatch.run.endings import Ending
 from local.azurebatch.run.job_ends import Jobs
+from local.azurebatch.run.preparations import Preparations
 from local.azurebatch.run.scaler import Scaler
 from local.azurebatch.run.schedule import placements
 from local.azurebatch.run.start_task import prepare
@@ -52,7 +53,8 @@ class Conductor:
         self._news = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self._stopping = False
-        self.jobs = Jobs(store, clock, self.release)
+        self.preparations = Preparations(store, settings, self._launcher, clock, self.nudge)
+        self.jobs = Jobs(store, clock, self.release, self.preparations.release)
         self.scaler = Scaler(store, clock, settings.pace)
 
     async def start(self) -> None:
@@ -80,6 +82,7 @@ class Conductor:
         for work in self._work:
             if work.get_name() == _START:
                 work.cancel()
+        await self.preparations.stop()
         if self._work:
             await asyncio.wait(self._work)
         await self._launcher.close()
@@ -111,6 +114,7 @@ class Conductor:
         """Reboot a node, with `clean` as if it were new. Its tasks are requeued or terminated."""
         now = self._clock()
         self._store.save(pool.with_node(node.evolve(state="rebooting", since=now, booted=None)))
+        self.preparations.forget(node)
         self.leave(pool, {node.id}, option)
         if clean:
             remove(root(self._settings.data, node.number))
@@ -157,7 +161,10 @@ class Conductor:
 
     def _place(self, pool: Pool, used: dict[str, int]) -> None:
         now = self._clock()
-        placed = placements(pool, used, self.jobs.waiting(pool)) if pool.nodes and not pool.deleting else []
+        if pool.deleting or not pool.nodes:
+            return
+        closed = {job.key: self.preparations.closed(job) for job in self._store.jobs_of(pool) if job.prepared}
+        placed = placements(pool, used, self.jobs.waiting(pool), closed)
         started = [changes.started(task, pool.key, nodes, uuid.uuid4().hex, now) for task, nodes in placed]
         if started:
             self._store.save(*started)
@@ -183,7 +190,7 @@ class Conductor:
         self._spawn(self._run(run, attempt), "task")
 
     async def _run(self, run: _Running, attempt: Attempt) -> None:
-        work, stop = asyncio.create_task(attempt.run()), asyncio.create_task(run.stop.wait())
+        work, stop = asyncio.create_task(self._attempted(attempt)), asyncio.create_task(run.stop.wait())
         await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         work.cancel()
@@ -197,6 +204,12 @@ class Conductor:
         finally:  # a defect must not hold its slots forever
             self._runs.pop(run.task.attempt, None)
             self.nudge()
+
+    async def _attempted(self, attempt: Attempt) -> Ending:
+        task = attempt.task
+        if await self.preparations.prepare(task.job, task.pool, task.nodes):
+            return await attempt.run()
+        return Ending(lost=True)  # it waits for a node that can be prepared
 
     def _finish(self, started: Task, ending: Ending) -> None:
         task = self._current(started)

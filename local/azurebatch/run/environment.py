@@ -42,6 +42,11 @@ def task_environment(job: Job, task: Task, directory: Path) -> dict[str, str]:
     return own | common | settings_of(task.document.get("environmentSettings"))
 
 
+def preparation_environment(directory: Path) -> dict[str, str]:
+    """Where the preparation of a job has left its files, for the job's tasks on the same node."""
+    return {"AZ_BATCH_JOB_PREP_DIR": str(directory), "AZ_BATCH_JOB_PREP_WORKING_DIR": str(directory / "wd")}
+
+
 def gang_environment(nodes: Sequence[Node], index: int, directory: Path) -> dict[str, str]:
     """The variables that the processes of a multi-instance task need to find each other."""
     addresses = [node.address for node in nodes]

@@ -12,12 +12,22 @@ from local.azurebatch.state.moment import duration
 
 
 class Jobs:
-    """Ends jobs and their tasks. `release` ends the processes of a task whose record has changed."""
+    """Ends jobs and their tasks. `release` ends the processes of a task whose record has changed.
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], release: Callable[[Task], None]) -> None:
+    `released` says whether the nodes of a job that ends are released from it, and begins that.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], datetime],
+        release: Callable[[Task], None],
+        released: Callable[[Job], bool],
+    ) -> None:
         self._store = store
         self._clock = clock
         self._release = release
+        self._released = released
 
     def check(self, alive: Collection[str]) -> datetime | None:
         """Finish ending jobs; `alive` ones have processes.
@@ -37,6 +47,8 @@ class Jobs:
 
     def _settle(self, job: Job) -> None:
         now = self._clock()
+        if job.state in ("terminating", "deleting") and not self._released(job):
+            return
         if job.state == "terminating":
             self._store.save(changes.moved_job(job, "completed", now, ended=now))
         elif job.state == "disabling":

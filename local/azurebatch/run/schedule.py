@@ -1,14 +1,16 @@
 """Assigns waiting tasks to nodes. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from local.azurebatch.state.models import WORKING, Pool, Task
 
 
 def placements(
-    pool: Pool, used: Mapping[str, int], waiting: Iterable[Task]
+    pool: Pool, used: Mapping[str, int], waiting: Iterable[Task], closed: Mapping[str, Collection[str]]
 ) -> list[tuple[Task, tuple[str, ...]]]:
     """The tasks to start with their nodes, in the order of `waiting`. `used`: the occupied slots, by node.
+
+    `closed`: job → the nodes on which none of its tasks runs.
 
     A multi-instance task that fits the pool reserves nodes until it has enough of them.
     """
@@ -18,7 +20,8 @@ def placements(
     for task in waiting:
         if not any(free.values()):
             break
-        fitting = [node for node in _order(pool, free) if free[node] >= task.slots]
+        shut = closed.get(task.job, ())
+        fitting = [node for node in _order(pool, free) if free[node] >= task.slots and node not in shut]
         if task.instances > 1:
             fitting = [node for node in fitting if free[node] == pool.slots]
         slots = pool.slots if task.instances > 1 else task.slots

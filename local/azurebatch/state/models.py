@@ -23,6 +23,8 @@ TaskState = Literal["active", "preparing", "running", "completed"]
 #: States in which a node takes tasks.
 WORKING: frozenset[NodeState] = frozenset({"idle", "running"})
 Document = dict[str, Any]
+#: The members of a job with the commands on each of its nodes: before its first task there, and at its end.
+PREPARATION, RELEASE = "jobPreparationTask", "jobReleaseTask"
 
 
 class Record(BaseModel):
@@ -134,6 +136,8 @@ class Job(Record):
     reason: str = ""
     #: What happens to running tasks of a job that is being disabled: requeue, terminate, wait.
     disable: str = ""
+    #: node → its pool, and the executions of the preparation and the release there
+    prepared: dict[str, Document] = {}
 
     @property
     def priority(self) -> int:

@@ -15,6 +15,7 @@ from shared.engines.batch.abilities import abilities_of
 from shared.engines.batch.account import Account
 from shared.engines.batch.attempts import Attempts
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.job.before import with_brought
 from shared.engines.batch.job.check import check
 from shared.engines.batch.job.request import submission
 from shared.engines.batch.job.site import site
@@ -96,7 +97,8 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         """The variables of the job's processes."""
-        return variables(site(self._cluster(order.target.cluster), order), order, _RUN)
+        cluster = self._cluster(order.target.cluster)
+        return variables(site(cluster, order), with_brought(cluster, order), _RUN)
 
     async def submit(self, order: Order) -> Observation | None:
         """Add a task to the Batch job of the cluster and priority."""

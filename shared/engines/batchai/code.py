@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
-from shared.core.job import Reason
+from shared.core.job import Reason, Target
 from shared.core.refusals import refused
 from shared.core.relations.contents import SAVED
 from shared.engines.batchai.usage import ASKS
@@ -140,6 +140,17 @@ code=$?
 """
 #: Before any of it; a job's PATH may lead to no mkdir.
 _MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
+#: The same with what an earlier job saved: each node copies it, and the first one gives its copy the name.
+_RESUME = f"""\
+(
+  export PATH="{SYSTEM}:$PATH"
+  [ ! -d "${SAVED}" ] || exit 0
+  before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
+  [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
+  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" || exit
+  mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
+) || exit 1
+"""
 #: The job's own preparation cannot end like that of its code.
 _OWN = """\
 "$BASH" -c {text}
@@ -180,11 +191,14 @@ def with_code(order: Order) -> Mapping[str, Any]:
     properties = dict(order.document["properties"])
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
-    ours = {SAVED: f"{properties['stdOutErrPathPrefix'].rstrip('/')}/saved/{order.target.job_id}"}
+    ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
+    earlier = (one for one in order.before if one.prefix and one.has_saved)
+    ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
+    begin = _RESUME.replace("{job}", order.resumes) if order.resumes else _MAKE
     if order.code is None:
-        own = _MAKE + own if own else ""
+        own = begin + own if own or order.resumes else ""
     else:
-        own = _preparation(order.code, own)
+        own = _preparation(order.code, own, begin)
         ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
         ours[PLACE] = _place(order.code.at)
         properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
@@ -195,11 +209,15 @@ def with_code(order: Order) -> Mapping[str, Any]:
     return {**order.document, "properties": properties}
 
 
+def _saved(prefix: str, target: Target) -> str:
+    return f"{prefix.rstrip('/')}/saved/{target.job_id}"
+
+
 def _place(at: str) -> str:
     return "$AZ_BATCHAI_JOB_TEMP/wd" if at == WORK else f"$AZ_BATCHAI_JOB_MOUNT_ROOT/{at}"
 
 
-def _preparation(source: CodeSource, own: str) -> str:
+def _preparation(source: CodeSource, own: str, begin: str) -> str:
     rest = json.dumps({"sha256": source.sha256, "bytes": source.bytes, "at": source.at})[1:-1]
     lowest, highest = min(CODELESS), max(CODELESS)
     then = _OWN.format(text=shlex.quote(own), lowest=lowest, highest=highest) if own else ""
@@ -216,7 +234,7 @@ def _preparation(source: CodeSource, own: str) -> str:
         most=max(UNPACKED, TIMES * source.bytes),
         entries=ENTRIES,
         words=" ".join(CODES),
-        preparation=_MAKE + then,
+        preparation=begin + then,
         expired=EXPIRED,
         deleted=DELETED,
         different=DIFFERENT,

@@ -18,7 +18,7 @@ from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.translation.conditions import condition
-from shared.engines.kubernetes.translation.observations import was_cancelled
+from shared.engines.kubernetes.translation.observations import was_ended_by_us
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
 from shared.engines.leftovers import FORGET, remove
@@ -55,7 +55,7 @@ class Attempts:
         created = await make(self._client, request.path, request.body)
         if created.is_new:
             await self._refuse_dropped(created, target)
-        elif was_cancelled(created.object) or _is_over(created.object):
+        elif was_ended_by_us(created.object) or _is_over(created.object):
             return await self._looks.observed(
                 created.object, target
             )  # a Job that was cancelled or has ended gets no Secret, so none of its pods can start

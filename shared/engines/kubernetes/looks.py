@@ -18,10 +18,12 @@ from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.ends import ranks_of
 from shared.engines.kubernetes.translation.observations import (
     Evidence,
+    is_lost,
     observation,
     waits_for_ranks,
-    was_cancelled,
+    was_ended_by_us,
 )
+from shared.engines.kubernetes.translation.silence import GIVEN_UP, was_given_up
 from shared.engines.kubernetes.translation.wait_reasons import (
     events_wait,
     pods_wait,
@@ -70,6 +72,8 @@ class Looks:
         record = await self._records.find(target) if _has_begun(pods, job) else None
         is_seen = record is None and condition(job, "Failed") is not None and await self._records.visible()
         evidence = Evidence(job, pods, record, is_seen=is_seen, is_held=await self._is_held(job))
+        if is_lost(evidence, self._now()) and not (was_given_up(job) and evidence.is_held):
+            await self._give_up(job)
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
             observed = observed._replace(why=await self._why(evidence))
@@ -110,12 +114,19 @@ class Looks:
             return ranks_wait(why, count, ranks)
         return why
 
+    async def _give_up(self, job: Mapping[str, Any]) -> None:
+        """End what still runs of an attempt whose node is lost: another attempt may follow."""
+        try:
+            await self._namespace.stop(job, self._now().isoformat(timespec="seconds"), GIVEN_UP)
+        except EngineError as error:
+            log.warning("%s is not given up yet: %s", job["metadata"]["name"], error)
+
     async def _is_held(self, job: Mapping[str, Any]) -> bool:
         """Whether nothing starts a cancelled Job again. One without pods for good needs no Workload for that.
 
         Kueue may resume any other, also when it sees it long after the request.
         """
-        if not was_cancelled(job):
+        if not was_ended_by_us(job):
             return True
         spec = job.get("spec") or {}
         has_no_pods, is_suspended = spec.get("parallelism") == 0, bool(spec.get("suspend"))

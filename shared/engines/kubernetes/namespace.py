@@ -12,7 +12,7 @@ from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.code import code_secret
 from shared.engines.kubernetes.job.pod import pull_secret
 from shared.engines.kubernetes.job.request import CLUSTER, is_in_queue
-from shared.engines.kubernetes.translation.observations import CANCELLED, was_cancelled
+from shared.engines.kubernetes.translation.observations import CANCELLED
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.shapes import EVENT, JOB, NAMED, POD, checked
 from shared.engines.kubernetes.wire.table import Row
@@ -101,12 +101,15 @@ class Namespace:
         query = {"labelSelector": selector} if selector else {}
         return [one async for one in self.client.rows("/api/v1/nodes", **query)]
 
-    async def stop(self, job: Object, now: str) -> None:
-        """End the Job's processes. The Job stays, and so does its name, so that it is never created again."""
+    async def stop(self, job: Object, now: str, mark: str = CANCELLED) -> None:
+        """End the Job's processes. The Job stays, and so does its name, so that it is never created again.
+
+        `mark`: the annotation that says why.
+        """
         name, is_queued = job["metadata"]["name"], is_in_queue(job)
         body: dict[str, Any] = {} if is_queued else dict(await self._halt())
-        if not was_cancelled(job):
-            body["metadata"] = {"annotations": {CANCELLED: now}}
+        if mark not in (job["metadata"].get("annotations") or {}):
+            body["metadata"] = {"annotations": {mark: now}}
         if body:
             await self._change(name, body)
         if is_queued:

@@ -72,6 +72,7 @@ def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
         **_numbered("SLIPWAY_SECRET_", plan["secrets"].items()),
         **_outputs(plan["outputs"]),
         **({"SLIPWAY_UNPACKED": site.unpacked} if site.unpacked else {}),
+        **({"SLIPWAY_RESUMED": f"{site.resumed}\t{site.saved}"} if site.resumed else {}),
     }
 
 

@@ -23,9 +23,9 @@ class Layout:
         """The directory of an attempt: its claim, and the records of its runs."""
         return f"{self.shared.rstrip('/')}/attempts/{target.experiment}/{target.name}"
 
-    def saved(self, target: Target) -> str:
+    def saved(self, job_id: str) -> str:
         """The directory of a job, for all of its attempts: $SLIPWAY_SAVED."""
-        return f"{self.shared.rstrip('/')}/{SAVED}/{target.job_id}"
+        return f"{self.shared.rstrip('/')}/{SAVED}/{job_id}"
 
     def segment(self, target: Target) -> str:
         """The path between a path prefix of the job and the folder of one run."""

@@ -25,7 +25,7 @@ from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
 from shared.engines.launch.toolkits import common_variables, main_steps
-from shared.engines.launch.variables import inputs, outputs, own, secrets, system
+from shared.engines.launch.variables import inputs, outputs, own, saved_before, secrets, system
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
@@ -53,7 +53,7 @@ def spreading() -> str:
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return joined(*_STORES, "private", "keep")
+    return joined(*_STORES, "private", "kept/entries", "kept/bring", "keep")
 
 
 @cache
@@ -84,7 +84,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
     """The input of the program, as JSON. It contains secret values: see `environment`."""
     properties: Mapping[str, Any] = order.document["properties"]
     nodes = int(properties["nodeCount"])
-    steps = Steps(site, nodes, _names(site, properties), (*own(properties), *secrets(properties)))
+    steps = Steps(site, nodes, _names(site, order), (*own(properties), *secrets(properties)))
     preparation = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
     main = main_steps(steps, properties)
     return {
@@ -103,10 +103,10 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
-        "mounting": steps.mounting(),
-        **_environment(steps, properties),
+        "mounting": [*steps.mounting(), *steps.resuming()],
+        **_environment(steps, order),
         "saved": {"path": site.saved} if site.saved else None,
-        "setup": [steps.setup(), *steps.keeping("make")],
+        "setup": [steps.setup(), *steps.keeping("make"), *steps.bringing()],
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
@@ -130,11 +130,12 @@ def _end(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _environment(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
+def _environment(steps: Steps, order: Order) -> dict[str, Any]:
     """The variables of the job's processes, in the order of definition."""
+    properties: Mapping[str, Any] = order.document["properties"]
     return {
         "system": _pairs(system(steps.site)),
-        "inputs": _pairs(inputs(properties)),
+        "inputs": _pairs({**inputs(properties), **saved_before(steps.site, order)}),
         "outputs": [list(output) for output in outputs(steps.site, properties)],
         "common": _pairs(common_variables(steps, properties)),
         "job": _pairs(own(properties)),
@@ -196,8 +197,9 @@ def _programs(site: Site) -> list[str]:
     return list(dict.fromkeys(words[0] for words in (site.scheduler.ready, site.scheduler.hosts, spread)))
 
 
-def _names(site: Site, properties: Mapping[str, Any]) -> tuple[str, ...]:
+def _names(site: Site, order: Order) -> tuple[str, ...]:
     """The names of the variables that Slipway sets for the processes of the job, under any launcher."""
-    names = [*system(site), *inputs(properties)]
+    properties: Mapping[str, Any] = order.document["properties"]
+    names = [*system(site), *inputs(properties), *saved_before(site, order)]
     names += [output.variable for output in outputs(site, properties)]
     return tuple(dict.fromkeys((*names, "SLIPWAY_WORK")))

@@ -84,6 +84,8 @@ class Site:
     grace: int = GRACE
     #: directory of the job that outlives its attempts, on the same file system; "" for none
     saved: str = ""
+    #: that of the job from which this one goes on; "" for none
+    resumed: str = ""
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
     #: the volumes that the nodes mount for the job, and the words before `mount` and `unmount` that do it
@@ -100,6 +102,8 @@ class Site:
     place: str = ""
     #: where files are uploaded that exist only on a node, in the same form; "" if the nodes share all files
     keep: str = ""
+    #: what of it is brought to each node before the job: a prefix, and a place below `after` of a run
+    before: tuple[tuple[str, str], ...] = ()
     #: until when a run may start: signatures in its plan end later by as long as it may run; None without any
     start_by: datetime | None = None
     #: directories on the nodes whose content outlives the nodes

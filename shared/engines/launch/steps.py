@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import CLEANUP, KEEP, ONE, RANKED, SETUP, USAGE, quote
+from shared.engines.launch.shells import CLEANUP, KEEP, ONE, RANKED, RESUME, SETUP, USAGE, quote
 from shared.engines.launch.site import Container, Site, Spread
 from shared.engines.node.processes import OWN
 
@@ -69,6 +69,14 @@ class Steps:
         step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
         return [step | {"input": self.site.keep}]
 
+    def bringing(self) -> list[Step]:
+        """The step in which every node gets what earlier jobs left in the container; none without that."""
+        if not self.site.before:
+            return []
+        (step,) = self.keeping("bring")
+        where = {**json.loads(self.site.keep), "before": [list(one) for one in self.site.before]}
+        return [step | {"input": json.dumps(where)}]
+
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
         if not self.site.mounter:
@@ -77,6 +85,14 @@ class Steps:
             (*self._spread_to_all(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
         )
         return [step | {"input": json.dumps([one.document for one in self.site.volumes])}]
+
+    def resuming(self) -> list[Step]:
+        """The step in which the first node copies what an earlier job saved; none without one."""
+        if not self.site.resumed:
+            return []
+        new = f"{self.site.records}/{{SLIPWAY_RUN}}/saved"
+        start = ("bash", "-c", RESUME, self.site.resumed, self.site.saved, new)
+        return [self._step(start, "", ("mounting.txt", "mounting.txt"))]
 
     def code(self, program: str) -> list[Step]:
         """The step in which every node gets the job's code; none without one."""

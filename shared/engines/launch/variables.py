@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from shared.core.code.record import WORK
+from shared.core.engine import Order
 from shared.core.relations.contents import SAVED, saved_id
 from shared.engines.launch.site import Site
 
@@ -50,6 +51,13 @@ def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
     """The variables that hold the paths of the input directories."""
     directories = properties.get("inputDirectories") or ()
     return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in directories}
+
+
+def saved_before(site: Site, order: Order) -> dict[str, str]:
+    """The variables with what earlier jobs saved, on the same cluster."""
+    above = site.saved.rpartition("/")[0]
+    near = (one for one in order.before if one.target.cluster == order.target.cluster)
+    return {one.saved: f"{above}/{one.target.job_id}" for one in near if above and one.has_saved}
 
 
 class OutputDirectory(NamedTuple):

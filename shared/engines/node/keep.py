@@ -14,10 +14,12 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Set, Tuple
 
 from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
+from shared.engines.node.kept.bring import bring
+from shared.engines.node.kept.entries import Walk
 from shared.engines.node.private import private_input
 
 DIRECTORIES, RUN = "SLIPWAY_KEPT", "SLIPWAY_RUN"  # output directories of this kind: id → path; the run's name
@@ -31,6 +33,9 @@ ADDITION, PART, PARTS = 4 << 20, 8 << 20, 40_000
 ROUNDS = 3
 #: The most characters of a blob's name, and its most parts; and how many that are not kept are named.
 LONGEST, SEGMENTS, NAMED = 1024, 254, 100
+#: The blob of a program, and that of an empty folder, as mounted containers have both.
+PROGRAM = {"x-ms-meta-executable": "true"}
+FOLDER = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-hdi_isfolder": "true"}
 #: What no blob's name may have, as for every name in Slipway: a test compares this with `name_flaw`.
 REFUSED = re.compile(
     "[\\\\\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -44,6 +49,7 @@ class Keeper:
         self._container, self._prefix, self._directories = container, prefix, directories
         self._lengths: Dict[str, int] = {}
         self._is_away = False
+        self._programs: Set[str] = set()
         #: the name of a file or folder → why it is not kept
         self.left_out: Dict[str, str] = {}
 
@@ -60,8 +66,12 @@ class Keeper:
         for identity in identities:
             for path, name in self._files(identity, errors):
                 try:
+                    if not path:
+                        self._call("PUT", name, headers=FOLDER)
+                        continue
                     with _opened(path) as file:
                         if file is not None:
+                            self._note_mode(file, name)
                             (self._add if identity == LOGS else self._put)(file, name)
                 except OSError as error:
                     errors.append(error)
@@ -69,20 +79,23 @@ class Keeper:
             raise errors[0]
 
     def _files(self, identity: str, errors: List[OSError]) -> Iterator[Tuple[str, str]]:
-        """The path and the blob of each file; no link is followed. What cannot be read goes to `errors`."""
-        root = self._directories.get(identity, "")
-        waiting = [root] if root else []
-        while waiting:
-            for path, is_folder in _entries(waiting.pop(), errors):
-                inside = f"{identity}/{os.path.relpath(path, root)}"
-                blob = f"{self._prefix}/{inside}"
-                reason = _why_no_blob(f"{blob}/x" if is_folder else blob)
-                if reason:
-                    self.left_out[ascii(inside)] = reason
-                elif is_folder:
-                    waiting.append(path)
-                else:
-                    yield path, blob
+        """The path and the blob of each file, and "" and the blob of each empty folder."""
+        if identity not in self._directories:
+            return
+        prefix, left_out = f"{self._prefix}/{identity}", {}  # type: Tuple[str, Dict[str, str]]
+
+        def why_not(name: str, is_folder: bool) -> str:
+            return _why_no_blob(f"{prefix}/{name}/x" if is_folder else f"{prefix}/{name}")
+
+        roots = [os.path.realpath(path) for path in self._directories.values()]
+        for path, inside in Walk(roots, why_not, left_out, errors).entries(self._directories[identity]):
+            if path or identity != LOGS:
+                yield path, f"{prefix}/{inside}"
+        self.left_out.update((ascii(f"{identity}/{name}"), reason) for name, reason in left_out.items())
+
+    def _note_mode(self, file: BinaryIO, name: str) -> None:
+        if os.fstat(file.fileno()).st_mode & stat.S_IXUSR:
+            self._programs.add(name)
 
     def _add(self, file: BinaryIO, name: str) -> None:
         status = os.fstat(file.fileno())
@@ -128,6 +141,8 @@ class Keeper:
     ) -> Answer:
         """Send a request. While the storage is away, one file waits for it; the others are tried once."""
         patience = 0.0 if self._is_away else OUTAGE
+        if name in self._programs and (query or {}).get("comp") in (None, "blocklist"):
+            headers = {**(headers or {}), **PROGRAM}
         try:
             answer = self._container.call(method, name, query, headers, body, patience, accept)
         except OSError:
@@ -176,25 +191,6 @@ class _opened:  # noqa: N801 - used as a function
             self._file.close()
 
 
-def _entries(folder: str, errors: List[OSError]) -> List[Tuple[str, bool]]:
-    """The paths of the files and folders in a folder, and whether each is a folder.
-
-    None if it is gone. If it cannot be read, the error is added to `errors`.
-    """
-    try:
-        with os.scandir(folder) as entries:
-            kinds = [
-                (one.path, one.is_dir(follow_symlinks=False), one.is_file(follow_symlinks=False))
-                for one in entries
-            ]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        errors.append(error)
-        return []
-    return [(path, is_folder) for path, is_folder, is_file in kinds if is_folder or is_file]
-
-
 def _why_no_blob(name: str) -> str:
     """Why no blob can have the name, or the storage would change it; "" if it keeps it."""
     if len(name) > LONGEST:
@@ -222,7 +218,10 @@ def follow(keeper: Keeper) -> None:
 
 
 def keep(words: List[str]) -> int:
-    """`make`, `follow`, `finish`, or `remove DIRECTORIES`."""
+    """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`."""
+    if words[0] == "bring":
+        bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
+        return 0
     directories = json.loads(words[1] if words[0] == "remove" else os.environ[DIRECTORIES])
     if words[0] in ("make", "remove"):
         for path in directories.values():

@@ -204,8 +204,8 @@ def slug(text: str, fallback: str) -> str:
 
 
 def _facts(policy: Policy, request: Request, cluster: Cluster | None) -> Facts:
-    container = policy.drop_container
-    facts = Facts(drop_container=container, absent=request.absent, crlf=request.crlf)
+    own = policy.completion.std_out_err_path_prefix or ""
+    facts = Facts(policy.drop_container, request.absent, request.crlf, default_prefix=own)
     if cluster is None:
         return facts
     resources = request.envelope.resources

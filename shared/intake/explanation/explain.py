@@ -23,18 +23,19 @@ from shared.core.identity import short_id
 from shared.core.job import Job, JobState, Stored
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
+from shared.core.relations.before import Before
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
 from shared.intake.accept import sweep_with_key
-from shared.intake.candidate import Candidate
 from shared.intake.desk.draft import Draft
 from shared.intake.desk.facts import cluster_member
 from shared.intake.desk.prepare import Prepared
-from shared.intake.explanation.explain_run import code_lasts, describe_run
+from shared.intake.explanation.explain_run import code_lasts, describe_run, not_looked_up
 from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.first_record import begun, first_record
 from shared.intake.generations import next_place, runs_again
 from shared.jobspec import JsonObject, redact
+from shared.lifecycle.orders.written_before import written_before
 from shared.lifecycle.packages import package_variables
 from shared.lifecycle.waiting.dependents import Ends, ends_of
 
@@ -63,7 +64,8 @@ async def explain(ports: Ports, draft: Draft, *, keyed: bool = True, live: bool 
     ahead = await _ahead(ports, cluster) if live and cluster else None
     runnable = draft.prepared.runnable
     packages = await package_variables(ports, foreseen.job, runnable.document) if live and runnable else {}
-    moment = _Moment(view, trouble, ahead, judge(dependencies, ends), ends, packages)
+    before = await written_before(ports, foreseen.job, runnable.document) if live and runnable else ()
+    moment = _Moment(view, trouble, ahead, judge(dependencies, ends), ends, packages, before)
     return await off_loop(request.size, _body, ports, draft, foreseen, moment, keyed=keyed, live=live)
 
 
@@ -84,6 +86,7 @@ class _Moment(NamedTuple):
     judgement: Judgement
     ends: Ends
     packages: Mapping[str, str]
+    before: tuple[Before, ...]
 
 
 def _body(
@@ -105,21 +108,14 @@ def _body(
         },
         **others(candidate.request.dependencies),
         "cluster": _cluster(draft, moment.view, moment.trouble),
-        "notes": [*prepared.notes, *_not_looked_up(candidate, live=live), *code_lasts(ports, job)],
+        "notes": [*prepared.notes, *not_looked_up(candidate, live=live), *code_lasts(ports, job)],
         "problems": [problem.as_dict() for problem in prepared.problems],
         "document": redact(prepared.document),
     }
     if (runnable := prepared.runnable) is not None:
-        body |= describe_run(ports, job, runnable, moment.packages, moment.view, moment.ahead)
+        body |= describe_run(ports, job, runnable, moment.packages, moment.before, moment.view, moment.ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
-
-
-def _not_looked_up(candidate: Candidate, *, live: bool) -> list[str]:
-    envelope = candidate.request.envelope
-    if live or not (envelope.after or envelope.after_failure):
-        return []
-    return ["the jobs that it waits for are not looked up: only a deployment knows them"]
 
 
 async def _foreseen(ports: Ports, draft: Draft, *, live: bool) -> _Foreseen:

@@ -11,10 +11,13 @@ from shared.core.cost.prices import matching
 from shared.core.engine import ClusterView, Order, Submission
 from shared.core.job import Job
 from shared.core.ports import Ports
+from shared.core.relations.before import Before
+from shared.intake.candidate import Candidate
 from shared.intake.desk.prepare import Runnable
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
-from shared.lifecycle.dispatch import with_ours
+from shared.lifecycle.orders.order import with_ours
+from shared.lifecycle.orders.written_before import variables_before
 
 _MASK = "***"
 
@@ -24,21 +27,24 @@ def describe_run(
     job: Job,
     runnable: Runnable,
     packages: Mapping[str, str],
+    before: tuple[Before, ...],
     view: ClusterView | None,
     ahead: Ahead | None,
 ) -> JsonObject:
     """Everything about the run itself: environment, request, limits, wait and cost.
 
-    `packages`: the variable with the cluster's settings for them (`package_variables`).
+    `packages`: the variable with the cluster's settings for them (`package_variables`); `before`: the jobs
+    that it waits for and that have ended.
     """
     policy, target, document = ports.policy, job.fixed_target, runnable.document
     keys, defaults = dict.fromkeys(ports.account_keys, _MASK), policy.completion
     suffix, drops = defaults.storage_suffix, defaults.drop_container
     masked = with_credentials(redact(document), keys, suffix, read_only=drops)
     code = source_of(job.code, _MASK) if job.code is not None else None
-    order = Order(target, with_ours(masked, job, packages), resources=job.resources, code=code)
+    more = {**packages, **variables_before(job, before)}
+    order = Order(target, with_ours(masked, job, more), resources=job.resources, code=code, before=before)
     engine = ports.engines.get(target.engine)
-    *before, last = (_request(one) for one in engine.submissions(order))
+    *first, last = (_request(one) for one in engine.submissions(order))
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
     length = _wall_clock(document, facts.longest)
     size, priority = (view.size, view.priority) if view else ("", "")
@@ -48,7 +54,7 @@ def describe_run(
     return {
         "engineName": target.name,
         "environment": shown,
-        **({"requestsBefore": before} if before else {}),
+        **({"requestsBefore": first} if first else {}),
         "request": last,
         "limits": limits(nodes, length, policy.limits, view, facts),
         "wait": wait(nodes, view, ahead),
@@ -66,6 +72,14 @@ def code_lasts(ports: Ports, job: Job) -> list[str]:
         "after a longer wait in the queue of its cluster, the job gets a new attempt at the end of it, which "
         "costs no retry"
     ]
+
+
+def not_looked_up(candidate: Candidate, *, live: bool) -> list[str]:
+    """That jobs are not known without a deployment, where it waits for some."""
+    envelope = candidate.request.envelope
+    if live or not (envelope.after or envelope.after_failure):
+        return []
+    return ["the jobs that it waits for are not looked up: only a deployment knows them"]
 
 
 def _request(submission: Submission) -> JsonObject:

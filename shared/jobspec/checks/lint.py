@@ -20,7 +20,7 @@ from shared.jobspec.format.secrets import redact
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, in_document_order
-from shared.jobspec.text.tree import JsonObject, Node, is_object, quote
+from shared.jobspec.text.tree import JsonObject, Node, is_object, quote, walk
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
 #: A level that goes on with other letters than a mount can have is none of the mounts.
@@ -52,6 +52,8 @@ class Facts:
     max_nodes: int | None = None
     gpus_per_node: int | None = None
     max_wall_clock: timedelta | None = None
+    #: The deployment's default for stdOutErrPathPrefix, which every cluster mounts; "" where it has none.
+    default_prefix: str = ""
     #: Why Azure no longer provides nodes of the cluster's size, and which size to use.
     retired_size: str = ""
 
@@ -82,12 +84,22 @@ def with_lint(
     if original is not None and not Node("", original).member("properties", "stdOutErrPathPrefix").is_written:
         reported = tuple(one for one in reported if (one.code, one.pointer) != _DEFAULT_PREFIX)
         hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
+    if facts is not None and facts.default_prefix and any(one.code == "SW034" for one in reported):
+        logs = _paths_below(document, facts.default_prefix)
+        reported = tuple(one for one in reported if one.code != "SW034" or one.pointer not in logs)
     errors = {one.pointer for one in reported if one.severity == "error" and one.code not in _UNDER_ROOTS}
     hints = tuple(one for one in hints if one.pointer not in errors)
     # A path with the wrong root is also on no known mount: one mistake.
     roots = {one.pointer for one in hints if one.code == "SW073"}
     remaining = (one for one in reported if not (one.code in _UNDER_ROOTS and one.pointer in roots))
     return in_document_order(document, (*remaining, *hints)) if hints else reported
+
+
+def _paths_below(document: JsonObject, prefix: str) -> set[str]:
+    """The places of the paths in this directory, and below it."""
+    return {
+        node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(f"{prefix.rstrip('/')}/")
+    }
 
 
 def _is_kept(one: Problem) -> bool:

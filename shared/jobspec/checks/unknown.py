@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from shared.jobspec.checks.wrapper import ANSWERS
 from shared.jobspec.format.homes import home_of
+from shared.jobspec.format.models import JOB_PROPERTIES
 from shared.jobspec.format.secrets import is_secret_name
 from shared.jobspec.format.toolkits import TOOLKITS
 from shared.jobspec.problems.codes import problem
@@ -33,7 +34,11 @@ class _Older(NamedTuple):
 
 #: Its place (the nearest name above it that is not a number) and its name → the replacement.
 _OLDER: dict[tuple[str, str], _Older] = {
-    **{("properties", name): _Older(_READ_ONLY, "remove it", removed=True) for name in ANSWERS},
+    **{
+        ("properties", name): _Older(_READ_ONLY, "remove it", removed=True)
+        for name in ANSWERS
+        if name not in JOB_PROPERTIES
+    },
     ("properties", "experimentName"): _Older(
         "it is of API 2017-09-01; experiments are named beside the job",
         'remove it, and write "experiment" into the message or slipway.json',
@@ -69,6 +74,8 @@ _OLDER: dict[tuple[str, str], _Older] = {
         for name in ("timeout", "timeLimit", "walltime", "wallTime", "maxRunTime", "maxDuration")
     },
 }
+#: The older name of processCount in every toolkit that has it.
+_NUMBER = "numberOfProcesses"
 #: A name in another toolkit → the name in this one.
 _SAME = {
     "masterCommandLineArgs": "commandLineArgs",
@@ -89,7 +96,12 @@ def unknown_property(
         fix = _renamed(pointer, name, older.renamed) if older.renamed else None
         fix = Fix("remove", pointer) if older.removed and exact(name) else fix
         return _unknown(pointer, f"unknown property; {older.message}", older.remedy, fix, older.renamed)
+    if name == _NUMBER and "processCount" in names:
+        message = 'it is of API 2017-09-01; did you mean "processCount"?'
+        fix = _renamed(pointer, name, "processCount")
+        return _unknown(pointer, f"unknown property; {message}", 'write "processCount"', fix, "processCount")
     if holder in TOOLKITS:
+        name = "processCount" if name == _NUMBER else name
         elsewhere = [block for block, model in TOOLKITS.items() if name in _names(model)]
         if elsewhere:
             return _of_another_toolkit(pointer, name, holder, elsewhere)

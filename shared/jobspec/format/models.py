@@ -135,6 +135,7 @@ class JobProperties(Model):
     environment_variables: _Variables | None = None
     secrets: _Secrets | None = None
     constraints: Constraints | None = None
+    tool_type: Annotated[str | None, Field(description="Ignored: the toolkit block decides")] = None
 
 
 #: Every property of a job, by its wire name.
@@ -148,5 +149,10 @@ class JobSpec(Model):
     properties: JobProperties
 
     def document(self) -> JsonObject:
-        """The wire form: what was written, without nulls and without $schema."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"schema_url"})
+        """The wire form: what was written, without nulls, $schema and toolType."""
+        return self.model_dump(
+            mode="json",
+            by_alias=True,
+            exclude_none=True,
+            exclude={"schema_url": True, "properties": {"tool_type"}},
+        )

@@ -18,7 +18,7 @@ _FOLDER = "<SLIPWAY_FOLDER>"
 _LONGEST_PATH = 1024
 #: What a path in a field may not have: the beginning of a variable, and what a placeholder looks like.
 _MISREAD = re.compile(
-    r"[$<>]|\{\{|%(?=(?:\([A-Za-z_]\w{0,63}\))?[sd](?![A-Za-z0-9]))|\[(?=[Yy]our )", re.ASCII
+    r"[$<>]|\{\{|%(?=(?:\([A-Za-z_]\w{0,63}\))?[sd](?![A-Za-z0-9]))|\[(?=(?:[Yy]our|YOUR)[ _-])", re.ASCII
 )
 
 

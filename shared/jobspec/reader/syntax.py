@@ -178,7 +178,8 @@ def _at_word(text: str, offset: int, preceding: str) -> Flaw | None:
         edits = (Edit(offset, offset, '"'), Edit(word.end(), word.end(), '"')) if named else ()
         return Flaw(offset, "a name without quotes", "put the name into double quotes", length, edits)
     if preceding.endswith(":"):
-        return Flaw(offset, "a value without quotes", "put text into double quotes", length)
+        remedy = "put text into double quotes; of a variable in Python write the value, as json.dumps does"
+        return Flaw(offset, "a value without quotes", remedy, length)
     return None
 
 

@@ -105,21 +105,13 @@ class DataLake:
         """Write a file, several blocks at once; blocks that an interrupted run left are not sent again."""
         from azure.storage.blob import BlobBlock, ContentSettings
 
-        blob, settings = (
-            self._container.get_blob_client(name),
-            ContentSettings(content_md5=bytearray(content.md5)),
-        )
-        metadata = _PROGRAM if content.executable else None
+        blob = self._container.get_blob_client(name)
+        how: dict[str, Any] = {"content_settings": ContentSettings(content_md5=bytearray(content.md5))}
+        how["metadata"] = _PROGRAM if content.executable else None
         if len(content.blocks) < 2:
             async with self._gate:
                 data = await asyncio.to_thread(_read, path, content.blocks[0]) if content.blocks else b""
-                await blob.upload_blob(
-                    io.BytesIO(data),
-                    length=len(data),
-                    overwrite=True,
-                    content_settings=settings,
-                    metadata=metadata,
-                )
+                await blob.upload_blob(io.BytesIO(data), length=len(data), overwrite=True, **how)
             advance(len(data))
             return
         staged = await _staged(blob)
@@ -138,11 +130,7 @@ class DataLake:
             await asyncio.gather(*tasks)
         finally:
             await _cancel(tasks)
-        await blob.commit_block_list(
-            [BlobBlock(block_id=block.id) for block in content.blocks],
-            content_settings=settings,
-            metadata=metadata,
-        )
+        await blob.commit_block_list([BlobBlock(block_id=block.id) for block in content.blocks], **how)
 
     async def read(self, file: DataFile, start: int) -> AsyncGenerator[FileChunk]:
         """The chunks of a file from a byte on, in order. Raises Changed if it is written meanwhile."""

@@ -164,7 +164,7 @@ class Destination:
                     raise
                 if file.executable or (file.executable is None and _is_script(folder, unfinished)):
                     mode = os.fstat(fd).st_mode
-                    os.fchmod(fd, mode | (mode & 0o444) >> 2)  # for whoever may read it
+                    os.fchmod(fd, mode | (mode & 0o444) >> 2)  # for those who may read it
                 if file.modified is not None:
                     os.utime(fd, (file.modified, file.modified))
                 os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)

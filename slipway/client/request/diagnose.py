@@ -21,7 +21,6 @@ from shared.jobspec import (
     script_pattern,
     scripts_wanted,
     validate,
-    walk,
     with_dropped_name,
     with_lint,
 )
@@ -32,13 +31,13 @@ _CLUSTER = (
     "/providers/Microsoft.BatchAI/workspaces/dev/clusters/dev-cluster-00"
 )
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-_DROPS = "scripts"
+_DROPS, _ACCOUNT, _PREFIX = "scripts", "account", "$AZ_BATCHAI_MOUNT_ROOT/logs"
 _DEFAULTS = Defaults(
     cluster_id=_CLUSTER,
-    storage_account="account",
+    storage_account=_ACCOUNT,
     drop_container=_DROPS,
-    drop_account="account",
-    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
+    drop_account=_ACCOUNT,
+    std_out_err_path_prefix=_PREFIX,
 )
 #: The part of a script that is read for its line ends.
 _BEGINNING = 1 << 16
@@ -108,21 +107,22 @@ def _of_job(
         gpus_per_node=of_cluster.gpus,
         max_wall_clock=of_cluster.longest,
         keeps_files=of_cluster.keeps_files,
+        default_prefix=_PREFIX,
     )
     if script is not None and not (path.parent / script).exists():
         facts = replace(facts, absent=())  # Slipway chose the name, not the user
-    _, problems = validate(completed, cluster_mounts=of_cluster.mounts, code_at=code_at)
+    _, problems = validate(completed, cluster_mounts=of_cluster.mounts, accounts=(_ACCOUNT,), code_at=code_at)
+    problems = tuple(_unknown_key(one) if one.code == "SW039" else one for one in problems)
     problems = with_lint(problems, completed, facts, original=document)
     if script is not None and (path.parent / script).exists():
-        problems = with_dropped_name(problems, document, script=script, folder=folder)
-    logs = _in_default_directory(completed)
-    return tuple(one for one in problems if one.code != "SW034" or one.pointer not in logs)
+        return with_dropped_name(problems, document, script=script, folder=folder)
+    return problems
 
 
-def _in_default_directory(document: JsonObject) -> set[str]:
-    """The paths in the default log directory, which need a mount that every cluster has."""
-    prefix = f"{_DEFAULTS.std_out_err_path_prefix}/"
-    return {node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(prefix)}
+def _unknown_key(one: Problem) -> Problem:
+    """What a deployment says of an account without a key, as long as none is asked."""
+    message = one.message.replace("and no key is", "and it is not known whether a key is")
+    return replace(one, severity="warning", message=message)
 
 
 def _cluster_name(document: JsonObject) -> str:

@@ -15,6 +15,7 @@ def rerun(
     job: Annotated[
         str, typer.Argument(help="a job (id, name or last), or its receipt: a file, or runs/…/receipt.json")
     ],
+    resume: Annotated[bool, typer.Option("--resume", help="go on from what the job saved")] = False,
     idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     url: Url = LOCAL,
@@ -22,5 +23,5 @@ def rerun(
     settings: SettingsFile = None,
 ) -> None:
     """Run a job again, exactly as it ran, with the code that it ran."""
-    how = {"as_json": as_json, "once": idempotency_key}
+    how = {"as_json": as_json, "once": idempotency_key, "resumes": resume}
     raise typer.Exit(import_module("slipway.commands.rerun.rerun").run(job, url, key, settings, **how))

@@ -23,29 +23,35 @@ _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/re
 
 
 def run(
-    job: str, url: str, key: str, settings_file: Path | None, *, once: str = "", as_json: bool = False
+    job: str,
+    url: str,
+    key: str,
+    settings_file: Path | None,
+    *,
+    once: str = "",
+    resumes: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Run a job again, by its name or by a receipt, and show the outcome; `once` is its idempotency key.
 
     Raises Failure, which names a changed script.
     """
+
+    async def repeat(api: Service, job_id: str, receipt: bytes = b"") -> int:
+        answer = await api.rerun(job_id, receipt, once or new_key(), resumes=resumes)
+        show(answer, lambda again: list(_lines(again, job_id)), as_json=as_json)
+        return 0
+
     if _JOB.fullmatch(job) and not Path(job).is_file():
-        return asking_about(
-            job, lambda api, job_id: _repeat(api, job_id, b"", once, as_json=as_json), url, key
-        )
+        return asking_about(job, repeat, url, key)
     body, is_stored = _read(job, url, key, settings_file)
     job_id = job_of(job, body, is_stored=is_stored)
-    return asking(lambda api: _repeat(api, job_id, body, once, as_json=as_json), url, key)
-
-
-async def _repeat(api: Service, job_id: str, receipt: bytes, once: str, *, as_json: bool) -> int:
-    job = await api.rerun(job_id, receipt, once or new_key())
-    show(job, lambda job: list(_lines(job, job_id)), as_json=as_json)
-    return 0
+    return asking(lambda api: repeat(api, job_id, body), url, key)
 
 
 def _lines(job: Mapping[str, Any], job_id: str) -> Iterator[str]:
-    yield f"{standing(job)}, a rerun of {job_id}"
+    how = ", which goes on from what that saved" if job.get("resumes") else ""
+    yield f"{standing(job)}, a rerun of {job_id}{how}"
     yield from (printable(note) for note in job.get("notes", ()) if note.startswith("warning: "))
 
 

@@ -16,7 +16,7 @@ from local.patience import Patience
 from shared.core.engine import Observation
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.engine import KubernetesEngine
-from shared.engines.kubernetes.translation.observations import LOST_AFTER
+from shared.engines.kubernetes.translation.silence import LOST_AFTER
 from tests.acceptance.kubernetes.jobs import PATIENCE
 from tests.acceptance.kubernetes.on_cluster import engine_on
 from tests.acceptance.kubernetes.test_images import end_of, order

@@ -158,7 +158,11 @@ async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: No
 
     assert result.returncode == 0, result.stderr
     reason = "a blob's name has at most 1024 characters, with the folders of its job"
-    assert result.stderr == f"Not kept: 'MODEL/{'/'.join([name] * 5)}': {reason}\n"
+    assert result.stderr.splitlines() == [
+        f"Not kept: 'MODEL/{'/'.join([name] * 5)}': {reason}",
+        "Not kept: 'MODEL/link.': it is a link that leads out of the job's folder",
+        "Not kept: 'MODEL/pipe.': it is a pipe",
+    ]
     assert node.blob("MODEL/model.bin") == b"m"
 
 
@@ -178,6 +182,70 @@ async def test_a_file_of_any_name_is_a_blob_of_that_name_or_named_with_the_reaso
     for path in files.keys() - blobs.keys():
         place = path.removesuffix("/f.txt") if path.startswith("folders/") else path
         assert f"Not kept: {f'MODEL/{place}'!a}: {no_blob(path)}" in lines
+
+
+async def test_what_a_directory_has_beside_files_arrives_or_is_named_with_its_reason(node: Node) -> None:
+    model = node.root / "MODEL"
+    (model / "epochs/3").mkdir(parents=True)
+    (model / "epochs/3/a.pt").write_bytes(b"3")
+    (model / "empty/none").mkdir(parents=True)
+    (model / "tool").write_bytes(b"#!/bin/sh\n")
+    (model / "tool").chmod(0o755)
+    os.mkfifo(model / "pipe")
+    links = {
+        "best": "epochs/3",
+        "absolute": str(model / "epochs/3/a.pt"),
+        "log": "../stdouterr/stdout.txt",
+        "gone": "nothing",
+        "loop": "loop",
+        "piped": "pipe",
+        "passwords": "/etc/passwd",
+        "above": "..",
+        "epochs/up": "../epochs",
+    }
+    for name, target in links.items():
+        (model / name).symlink_to(target)
+    (node.root / "stdouterr/stdout.txt").write_bytes(b"said")
+
+    result = node.finish()
+
+    assert result.returncode == 0, result.stderr
+    begin = "c/files/e/n/r1/MODEL/"
+    listed = {
+        one.name.removeprefix(begin): one for one in node.client.list_blobs(begin, include=["metadata"])
+    }
+    files = {"epochs/3/a.pt": b"3", "best/a.pt": b"3", "absolute": b"3", "log": b"said"}
+    assert {name: node.blob(f"MODEL/{name}") for name in files} == files
+    assert listed.keys() == {*files, "tool", "empty/none"}
+    assert {name: one.metadata for name, one in listed.items() if one.metadata} == {
+        "tool": {"executable": "true"},
+        "empty/none": {"hdi_isfolder": "true"},
+    }
+    out = "it is a link that leads out of the job's folder"
+    reasons = {
+        "above": out,
+        "epochs/up": "it is a link to a folder above it",
+        "gone": "it is a link that leads nowhere",
+        "loop": "it is a link that leads nowhere",
+        "passwords": out,
+        "pipe": "it is a pipe",
+        "piped": "it is a link to a pipe, a socket or a device",
+    }
+    assert result.stderr.splitlines() == [f"Not kept: 'MODEL/{name}': {why}" for name, why in reasons.items()]
+
+
+async def test_folders_that_link_to_one_another_end(node: Node) -> None:
+    for name in "abcd":
+        (node.root / "MODEL" / name).mkdir()
+        (node.root / "MODEL" / name / "f").write_bytes(name.encode())
+        for other in "abcd":
+            (node.root / "MODEL" / name / f"to-{other}").symlink_to(f"../{other}")
+
+    result = node.finish()
+
+    assert result.returncode == 0, result.stderr
+    assert node.blob("MODEL/a/to-b/f") == b"b"
+    assert "links to folders are not followed" in result.stderr or "a folder above it" in result.stderr
 
 
 @pytest.mark.parametrize("closed", ["folder", "file"])

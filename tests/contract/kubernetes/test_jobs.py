@@ -68,15 +68,55 @@ async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before
     where.server.nodes.lose(pod["spec"]["nodeName"])
 
     before = (await engine.status(NAME, [one.target]))[one.target.name]
-    now[0] += 601
+    now[0] += 700
     after = (await engine.status(NAME, [one.target]))[one.target.name]
     jobs = where.server.store.all("jobs")
     await engine.close()
 
-    assert before.state is JobState.RUNNING
+    assert (before.state, before.why) == (JobState.RUNNING, None), "it may come back in its time"
     assert (after.state, after.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
     assert "does not answer any more" in after.message
     assert len(jobs) == 1
+
+
+async def test_an_attempt_on_a_silent_node_says_since_when_and_ends_on_the_others_before_it_is_given_up(
+    where: Running,
+) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    where.server.store.clock = lambda: now[0]
+    gang = order("sleep 60", nodes=2)
+    await engine.submit(gang)
+    await until(engine, gang.target, lambda observation: observation.state is JobState.RUNNING)
+    store, name = where.server.store, gang.target.name
+    _, second = store.all("pods")
+    where.server.nodes.lose(second["spec"]["nodeName"])
+    now[0] += 120
+    silent = (await engine.status(NAME, [gang.target]))[name]
+    assert store.get("jobs", "slipway", name)["spec"]["suspend"] is False
+    now[0] += 600
+    first_look = (await engine.status(NAME, [gang.target]))[name]
+    end = await until(engine, gang.target, is_over)
+    names = [pod["metadata"]["name"] for pod in store.all("pods")]
+    again = await engine.submit(gang)
+    job = store.get("jobs", "slipway", name)
+    where.server.nodes.silent.clear()
+    where.server.nodes.reconcile()
+    later = await engine.see(gang.target)
+    await engine.close()
+
+    assert silent.why is not None
+    node = second["spec"]["nodeName"]
+    assert silent.state is JobState.RUNNING
+    assert silent.why.text.startswith(f"{node} has not answered since ")
+    assert silent.why.text.endswith(" UTC if that stays so")
+    assert first_look.state is JobState.RUNNING
+    assert names == [second["metadata"]["name"]]
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert again is not None
+    assert (again.state, later.state) == (JobState.FAILED, JobState.FAILED)
+    assert job["spec"]["suspend"] is True
+    assert "slipway/cancelled" not in job["metadata"]["annotations"]
 
 
 async def test_a_cancelled_job_keeps_its_name_and_never_runs_again(where: Running) -> None:

@@ -180,6 +180,8 @@ class Cluster:
             return
         pod["status"] |= {"phase": "Running", "startTime": self.store.now()}
         self.store.touch(pod)
+        if ranks := self._ranks_beside(name):
+            self.violations.append(f"{', '.join(ranks)} runs on beside {name}")
         if index_of(pod):
             return  # it only serves the first pod
         code = self._refusal(name, secret["data"]) if self._fenced else None
@@ -191,6 +193,16 @@ class Cluster:
         self.began.append(name)
         self._runs[pod["metadata"]["uid"]] = len(self.began)
         self.alive[len(self.began)] = name
+
+    def _ranks_beside(self, name: str) -> list[str]:
+        """The ranks of other attempts of the job that live on nodes that answer."""
+        return [
+            pod["metadata"]["name"]
+            for pod in self.store.all("pods")
+            if pod["status"]["phase"] == "Running" and pod["metadata"]["uid"] not in self._lost
+            if (other := pod["metadata"]["labels"].get("job-name", "")) != name
+            and attempts_of(other) == attempts_of(name)
+        ]
 
     def _refusal(self, name: str, data: Mapping[str, str]) -> int | None:
         """The exit code of a copy that must not run; None if it may, in place of earlier runs."""

@@ -38,6 +38,13 @@ async def test_an_attempt_whose_node_is_lost_is_followed_by_one_or_answers_for_i
     await check_cut(play, fault, 23, (0, 1, 40).index(lives), loses=True, lives=lives)
 
 
+@pytest.mark.parametrize(("fault", "lives"), pairs(list(Wire), (0, 40)), ids=case_name)
+async def test_the_ranks_beside_a_lost_node_end_before_the_next_attempt_begins(
+    fault: Wire, lives: int
+) -> None:
+    await check_wire(play, GANG, fault, (0, 40).index(lives), loses=True, lives=lives)
+
+
 @pytest.mark.parametrize(("story", "fault"), pairs(_STORIES, Wire), ids=lambda one: one.name)
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire) -> None:
     await check_wire(play, story, fault, _STORIES.index(story))

@@ -12,6 +12,7 @@ import pytest
 import shared.engines.kubernetes.attempts
 import shared.engines.kubernetes.looks
 import shared.engines.kubernetes.namespace
+import shared.engines.kubernetes.translation.observations
 import shared.engines.kubernetes.wire.objects
 import shared.lifecycle.dispatch
 from shared.core.engine import Observation
@@ -149,6 +150,14 @@ def a_lost_node_is_never_an_end(patch: Patch) -> None:
     patch.setattr(_LOOKS, "observation", mutant)
 
 
+def what_is_given_up_goes_on(patch: Patch) -> None:
+    async def mutant(self: Looks, own: Any) -> None:
+        return None
+
+    patch.setattr(Looks, "_give_up", mutant)
+    patch.setattr(shared.engines.kubernetes.translation.observations, "has_others", lambda *_: False)
+
+
 def records_of_archived_jobs_stay(patch: Patch) -> None:
     async def mutant(self: Attempts, targets: Any) -> bool:
         return True
@@ -220,6 +229,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     secrets_are_not_made_again,
     a_lost_node_is_an_end_at_once,
     a_lost_node_is_never_an_end,
+    what_is_given_up_goes_on,
     records_of_archived_jobs_stay,
     archived_jobs_stay,
     earlier_attempts_left_alone,
@@ -255,6 +265,8 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
     for behind in (0, 3, 40):
         if result := (await play(CANCELLED, behind=behind, fenced=fenced)).violations:
             return f"{CANCELLED.name}, Kueue is behind for {behind}: {result}"
+    if result := (await play(GANG, loses=True, lives=40, fenced=fenced)).violations:
+        return f"{GANG.name}, a node is lost: {result}"
     for lives in (0, 1, 40):
         if result := (await play(one, loses=True, lives=lives, fenced=fenced)).violations:
             return f"a node is lost, its processes live for {lives}: {result}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.doubles.kubernetes.conditions import holds, put
 from tests.doubles.kubernetes.defaults import gpus, index_of, pod_of
-from tests.doubles.kubernetes.object_store import Object, Store
+from tests.doubles.kubernetes.object_store import Object, Store, written
 
 _REACHED = "Reached expected number of succeeded pods"
 
@@ -36,7 +36,9 @@ class JobController:
     def end_pod(self, pod: Object) -> None:
         """Mark a pod for its node to end."""
         if "deletionTimestamp" not in pod["metadata"]:
-            pod["metadata"]["deletionTimestamp"] = self._store.now()
+            # When it has to be gone: the request, and the time that its processes have.
+            grace = float(pod["spec"].get("terminationGracePeriodSeconds", 30))
+            pod["metadata"]["deletionTimestamp"] = written(self._store.clock() + grace)
             self._store.touch(pod)
 
     def _look_at(self, job: Object) -> None:

@@ -63,6 +63,7 @@ class Nodes:
         self._store.touch(node)
         for pod in self._store.all("pods"):
             if pod["spec"].get("nodeName") == name and pod["status"]["phase"] == "Running":
+                put(pod, "Ready", "NodeNotReady", "", is_true=False)
                 text = "Taint manager: deleting due to NoExecute taint"
                 self.take_away(pod, "DeletionByTaintManager", text)
 
@@ -211,6 +212,7 @@ class Nodes:
     def _state(self, pod: Object, state: dict[str, Any], phase: str, **more: Any) -> None:
         container = {"name": "main", "state": state, "ready": phase == "Running", "restartCount": 0}
         pod["status"] |= {"phase": phase, "podIP": "127.0.0.1", "containerStatuses": [container], **more}
+        put(pod, "Ready", "" if phase == "Running" else "PodCompleted", "", is_true=phase == "Running")
         self._store.touch(pod)
 
     def _end(self, pod: Object) -> None:

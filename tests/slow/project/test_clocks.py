@@ -18,6 +18,7 @@ _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _BOTH_SIDES = "a time ahead of now counts like one that is too long ago"
 _ANEW = "evidence: a clock that went back starts it anew, and the record says so"
 _NEEDED = "code of a job that has not ended is kept at any time; that of others goes earlier, or later"
+_BY_THE_SERVER = "evidence by the API server's clock, which a process with a right clock judges rightly"
 _STEADY = "a clock that never goes back"
 
 #: Each comparison of a time with now, and why it makes nothing wait for as long as a clock was wrong.
@@ -73,9 +74,10 @@ COMPARED = {
     "engines/kubernetes/bulk_status.py: abs(self._clock() - memory.at) < _EXPLAINED": _BOTH_SIDES,
     "engines/kubernetes/wire/bearer.py: self._clock() >= self._until": _STEADY,
     "engines/kubernetes/wire/starting.py: now - self._since < _LONGEST": _STEADY,
-    "engines/kubernetes/translation/observations.py: now - since > lost_after": (
-        "evidence by the API server's clock, which a process with a right clock judges rightly"
-    ),
+    "engines/kubernetes/translation/observations.py: now - since > lost_after": _BY_THE_SERVER,
+    "engines/kubernetes/translation/silence.py: now - moment > lost_after": _BY_THE_SERVER,
+    "engines/kubernetes/translation/silence.py: (_due(pod) or now) < now": _BY_THE_SERVER,
+    "engines/kubernetes/translation/silence.py: now >= until": _BY_THE_SERVER,
     "engines/recent.py: 0 <= self._clock() - before.at <= good": _BOTH_SIDES,
     "engines/slurm/attempts.py: abs(self._clock() - self._listed) < _LOOK_AGAIN": _BOTH_SIDES,
     "engines/slurm/copies.py: now.restarts > copy.restarts": "a number of restarts",

@@ -12,7 +12,8 @@ import pytest
 from shared.core.engine import Observation
 from shared.core.job import JobState
 from shared.engines.batch import translation as batch
-from shared.engines.kubernetes.translation.observations import CANCELLED, LOST_AFTER, Evidence, observation
+from shared.engines.kubernetes.translation.observations import CANCELLED, Evidence, observation
+from shared.engines.kubernetes.translation.silence import LOST_AFTER
 from shared.engines.slurm import translation as slurm
 from tests.unit.engines.kubernetes.translation.cluster import ENDED, job, mark, pod, stopped
 from tests.unit.engines.slurm.test_translation import COPY

@@ -11,10 +11,12 @@ import pytest
 
 from shared.core.caller import ADMIN, KEY_HOLDER, READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse
-from shared.core.job import Job, JobState
+from shared.core.job import Job, JobState, Reason
 from shared.core.teams.document import Teams
 from shared.intake.arrive import blob_arrived
 from shared.intake.rerun import rerun
+from shared.lifecycle.archive import archive
+from shared.operate.cancel import cancel
 from tests.unit.archived_code import archived
 from tests.unit.world import World, job_json
 
@@ -45,9 +47,10 @@ async def _ran(world: World, **properties: Any) -> Job:
     world.drops.upload("digits/run/job.json", json.dumps(document).encode())
     world.pass_time(10)
     job = (await blob_arrived(world.ports, "scripts", "digits/run/job.json")).accepted[0].job
-    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
-    await world.make_pass()
-    return job
+    for state in (JobState.RUNNING, JobState.SUCCEEDED):
+        world.engine.set_state(world.engine.started[0], state)
+        await world.make_pass()
+    return await world.job(job.id)
 
 
 async def _again(world: World, job: Job, key: str = "k", **changes: Any) -> Job:
@@ -87,6 +90,63 @@ async def test_a_job_runs_again_without_its_receipt(world: World) -> None:
     assert (again.rerun_of, again.state) == (first.id, JobState.QUEUED)
     before, after = (_without_ours(order.document) for order in world.engine.orders)
     assert before == after
+
+
+async def _goes_on(world: World, job: Job, key: str = "k") -> Job:
+    return (await rerun(world.ports, job.id, None, who=KEY_HOLDER, key=key, resumes=True)).job
+
+
+async def test_a_job_goes_on_from_what_another_one_saved_and_so_do_its_attempts(world: World) -> None:
+    first = await _ran(world)
+
+    again = await _goes_on(world, first)
+    world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
+    await world.make_pass()
+    await world.make_pass(3600)
+
+    assert (again.rerun_of, again.resumes, again.state) == (first.id, first.id, JobState.QUEUED)
+    assert [order.resumes for order in world.engine.orders] == ["", first.id, first.id]
+    assert world.receipt(await world.job(again.id))["resumes"] == first.id
+    with pytest.raises(Misuse, match="another"):  # the same key, to begin anew
+        await rerun(world.ports, first.id, None, who=KEY_HOLDER, key="k")
+
+
+async def test_a_job_of_which_nothing_is_saved_or_all_may_change_is_not_gone_on_from(world: World) -> None:
+    unstarted = (await world.message(job_json(), "unstarted")).job
+    await cancel(world.ports, unstarted.id)
+    world.engine.set_state(world.engine.started[-1], JobState.CANCELLED)
+    await world.make_pass()
+    running = (await world.message(job_json(), "running")).job
+    world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
+    await world.make_pass()
+
+    for job, reason in ((unstarted, "never ran"), (running, "is running, and may still save")):
+        with pytest.raises(Misuse, match=reason) as refused:
+            await _goes_on(world, job)
+        assert (refused.value.status, bool(refused.value.remedy)) == (409, True)
+
+
+async def test_an_archived_job_has_nothing_to_go_on_from(world: World) -> None:
+    first = await _ran(world)
+    world.pass_time(31 * 86_400)
+    assert (await archive(world.ports)).jobs == 1
+
+    with pytest.raises(Misuse, match="is archived, and what it saved is removed") as refused:
+        await _goes_on(world, first)
+    assert refused.value.status == 409
+
+
+async def test_what_an_active_job_goes_on_from_stays_until_its_end(world: World) -> None:
+    first = await _ran(world)
+    world.pass_time(31 * 86_400)
+    await _goes_on(world, first)
+
+    assert (await archive(world.ports)).jobs == 0
+    assert list(world.engine.forgotten) == []
+
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
+    await world.make_pass()
+    assert (await archive(world.ports)).jobs == 1
 
 
 async def test_the_same_key_joins_and_another_key_runs_once_more(world: World) -> None:

@@ -171,7 +171,7 @@ _VALUES = (
     Text("SW012", job('⟦"mountVolume"⟧: {}'), True),
     Text("SW012", job('⟦"mount_volumes"⟧: {}'), True),
     Text("SW012", job('⟦"JobPreparation"⟧: {"commandLine": "true"}'), True),
-    Text("SW012", job('⟦"toolType"⟧: "custom"'), True),
+    Text("SW012", job('⟦"executionState"⟧: "queued"'), True),
     Text("SW012", job('⟦"experimentName"⟧: "digits"')),
     Text("SW012", job('⟦"priority"⟧: 5')),
     Text("SW012", job('"outputDirectories": [{"id": "A", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",'

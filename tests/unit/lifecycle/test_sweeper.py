@@ -15,7 +15,7 @@ from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
 from shared.core.abilities import Ability
-from shared.core.engine import Observation
+from shared.core.engine import Observation, Why
 from shared.core.errors import Busy, NotFound, Transient, Unavailable
 from shared.core.job import JobState, Reason, Target
 from shared.core.ledger.entries import Pause
@@ -76,6 +76,21 @@ async def test_a_job_that_is_looked_for_says_so_until_it_is_known_again(world: W
     text = f"dev has not known it since {first:%H:%M} UTC; how it ended is looked for until {until:%H:%M} UTC"
     assert looked_for.text == f"{text}, and then it is lost"
     assert (after.state, after.waiting, after.misses) == (JobState.QUEUED, None, 0)
+
+
+async def test_a_job_that_runs_says_what_it_waits_for_as_long_as_that_is_so(world: World) -> None:
+    job = (await world.message(JOB)).job
+    name = world.engine.started[0]
+    silent = Why("NodeSilent", "gpu-1 has not answered since 10:14:40 UTC")
+    texts = []
+    for why in (None, silent, silent, None):
+        world.engine.jobs[name] = Observation(JobState.RUNNING, why=why)
+        await world.make_pass(60)
+        waits = (await world.job(job.id)).waiting
+        texts.append(waits.text if waits else "")
+
+    assert texts == ["", silent.text, silent.text, ""]
+    assert [entry.waits for entry in (await world.job(job.id)).history][-2:] == [silent.text, ""]
 
 
 async def test_a_lost_job_says_what_was_not_known_and_since_when(world: World) -> None:

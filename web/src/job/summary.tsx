@@ -37,6 +37,7 @@ export function Summary({ job }: { job: JobDetail }) {
     ["On the cluster", job.engine && <code>{[job.engine.name, job.engine.id].filter(Boolean).join(" · ")}</code>],
     ["Labels", job.labels && Object.entries(job.labels).map(([name, value]) => <code key={name}>{`${name}=${value} `}</code>)],
     ["Reruns", job.rerunOf && <a href={link(["jobs", job.rerunOf])}>{job.rerunOf}</a>],
+    ["Goes on from", job.resumes && <a href={link(["jobs", job.resumes])}>{job.resumes}</a>],
     ["Receipt", <code>{job.receipt}</code>],
   ];
   return (

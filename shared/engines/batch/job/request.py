@@ -11,6 +11,7 @@ from typing import Any
 
 from shared.core.engine import Order, Submission
 from shared.engines.batch.cluster import PRIORITIES, BatchCluster
+from shared.engines.batch.job.before import with_brought
 from shared.engines.batch.job.site import Life, site
 from shared.engines.launch import plan as launch
 from shared.jobspec import iso_duration
@@ -76,6 +77,7 @@ def submission(
     `once`: the key of its nodes' agents; `signature`: for the container of an emulator; `life`: of it,
     and of those for its volumes.
     """
+    order = with_brought(cluster, order)
     properties = order.document["properties"]
     nodes = int(properties["nodeCount"])
     body: dict[str, Any] = {

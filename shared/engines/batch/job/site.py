@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from shared.core.engine import Order
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.job.before import directories_before
 from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import code_file, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
@@ -61,7 +62,8 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target) if cluster.shared else temporary,
-        saved=cluster.layout.saved(target) if cluster.shared else "",
+        saved=cluster.layout.saved(target.job_id) if cluster.shared else "",
+        resumed=cluster.layout.saved(order.resumes) if cluster.shared and order.resumes else "",
         temporary=temporary,
         # The service keeps the program's own output in the task's directory.
         output="{SLIPWAY_TEMP}/output",
@@ -77,6 +79,7 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         longest=cluster.longest,
         place=cluster.place(cluster.layout.attempt(target), signature),
         keep=cluster.place(cluster.files(target), signature),
+        before=tuple((one.prefix, one.place) for one in directories_before(cluster, order)),
         start_by=life.start_by if life and is_signed else None,
         code=order.code,
         code_file=code_file(cluster.mounts, order.code),

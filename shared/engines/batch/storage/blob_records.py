@@ -102,11 +102,12 @@ class BlobRecords:
         prefix = self._file(target, record, directory, path).rstrip("/") + "/"
         async with blob_errors(f"{directory}/{path}"):
             walk = self._access.container.walk_blobs(
-                name_starts_with=prefix, delimiter="/", results_per_page=_PAGE
+                name_starts_with=prefix, include=["metadata"], delimiter="/", results_per_page=_PAGE
             )
             pages = walk.by_page(unquote(after) or None)
             entries = [one async for one in await anext(pages)]
-            files = tuple(_entry(one, prefix) for one in entries)
+            # Of several nodes, one may have an empty folder where another has files.
+            files = tuple(dict.fromkeys(_entry(one, prefix) for one in entries))
             return FilePage(files, quote(str(pages.continuation_token or ""), safe=""))  # type: ignore[attr-defined]
 
     async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
@@ -201,9 +202,11 @@ def _is_kept(record: Record, directory: str) -> bool:
 
 
 def _entry(item: Any, prefix: str) -> OutputFile:
-    name = item.name.removeprefix(prefix)
-    folder = name.endswith("/")
+    name, metadata = item.name.removeprefix(prefix), item.get("metadata") or {}
+    folder = name.endswith("/") or metadata.get("hdi_isfolder") == "true"
     name = name.rstrip("/")
     if not is_askable(name) or name in ("", ".", ".."):
         return OutputFile(escaped(name), None, None, left_out=True, kind="directory" if folder else "file")
-    return OutputFile(name, None, None) if folder else OutputFile(name, item.size, item.last_modified)
+    if folder:
+        return OutputFile(name, None, None)
+    return OutputFile(name, item.size, item.last_modified, executable=metadata.get("executable") == "true")

@@ -23,7 +23,8 @@ _LONGEST, _RETENTION = 1800, 600
 def forgetting(cluster: KubernetesCluster, name: str, targets: Sequence[Target]) -> Submission:
     """POST of that Job. Kubernetes deletes it, because the ledger does not track it."""
     layout = cluster.layout
-    attempts = "\n".join(f"{layout.attempt(one)}\t{one.token}\t{layout.saved(one)}" for one in targets)
+    rows = ((layout.attempt(one), one.token, layout.saved(one.job_id)) for one in targets)
+    attempts = "\n".join(map("\t".join, rows))
     volumes = [program_files(programs_name()), *directories(cluster)]
     container: dict[str, Any] = {
         "name": "main",

@@ -12,15 +12,20 @@ from shared.core.job import JobState, Reason
 from shared.engines import untrusted
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.ends import ended, ranks_of
+from shared.engines.kubernetes.translation.silence import (
+    GIVEN_UP,
+    LOST_AFTER,
+    ending_since,
+    has_others,
+    silence,
+    was_given_up,
+)
 from shared.engines.recorded import recorded
 
 _S, _R = JobState, Reason
 
 #: The annotation of a cancelled Job, which stays, and so does its name.
 CANCELLED = "slipway/cancelled"
-#: How long a Job may be ending before its node counts as lost. Kubernetes gives a node up after 5 minutes by
-#: default.
-LOST_AFTER = timedelta(minutes=10)
 _LOST = "its node does not answer any more, and Kubernetes cannot tell whether it still runs"
 
 
@@ -35,19 +40,20 @@ class Evidence:
     is_seen: bool = False
     #: why it waits, from other objects than its pods
     why: Why | None = None
-    #: whether nothing starts it again, if it was cancelled
+    #: whether nothing starts it again, if it was cancelled or given up
     is_held: bool = True
 
 
 def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> Observation:
     """The observation from all evidence."""
-    record, since = evidence.record, _ending_since(evidence)
+    record, since = evidence.record, ending_since(evidence.job, evidence.pods)
     is_final = record is not None and bool(record.get("final"))
     end = ended(evidence.job, evidence.pods, record, is_seen=evidence.is_seen)
     if end is not None:
         return _cancelled(evidence.job) if _was_ended_by_us(evidence, end) else end
-    if evidence.is_held and since is not None and now - since > lost_after:
-        return _hanging(evidence, since)
+    has_hung = is_lost(evidence, now, lost_after) and not has_others(evidence.pods, now, lost_after)
+    if has_hung and evidence.is_held:
+        return _hanging(evidence, since or _given_up_at(evidence.job) or now)
     if evidence.is_held and was_cancelled(evidence.job) and not _has_pods(evidence):
         # Such a Job never completes by itself: it is suspended, or wants no pods.
         own_end = recorded(record) if record is not None and is_final else None
@@ -55,11 +61,17 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
             # Its pods are gone with their times; those of a record are the job's own.
             return own_end._replace(started=_started(evidence), ended=_cancelled_at(evidence.job))
         return _cancelled(evidence.job)
-    if is_final:  # the program on the nodes has written its end, and the pods are terminating
-        return Observation(_S.RUNNING, started=_started(evidence))
-    if _runs(evidence) and not waits_for_ranks(evidence.job, evidence.pods, record):
-        return Observation(_S.RUNNING, started=_started(evidence))
+    # If the program on the nodes has written its end, the pods are terminating.
+    if is_final or (_runs(evidence) and not waits_for_ranks(evidence.job, evidence.pods, record)):
+        why = silence(evidence.pods, now)
+        return Observation(_S.RUNNING, started=_started(evidence), why=why)
     return Observation(_S.QUEUED, why=evidence.why)
+
+
+def is_lost(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> bool:
+    """Whether its pods should have been gone for so long that their node counts as lost."""
+    since = ending_since(evidence.job, evidence.pods)
+    return was_given_up(evidence.job) or (since is not None and now - since > lost_after)
 
 
 def _hanging(evidence: Evidence, since: datetime) -> Observation:
@@ -98,6 +110,11 @@ def was_cancelled(job: Mapping[str, Any]) -> bool:
     return CANCELLED in ((job.get("metadata") or {}).get("annotations") or {})
 
 
+def was_ended_by_us(job: Mapping[str, Any]) -> bool:
+    """Whether Slipway cancelled it, or gave it up."""
+    return was_cancelled(job) or was_given_up(job)
+
+
 def _has_pods(evidence: Evidence) -> bool:
     status = evidence.job.get("status") or {}
     phases = [(pod.get("status") or {}).get("phase") for pod in evidence.pods]
@@ -133,15 +150,14 @@ def _started(evidence: Evidence) -> datetime | None:
     return min(starts, default=untrusted.moment((evidence.job.get("status") or {}).get("startTime")))
 
 
-def _ending_since(evidence: Evidence) -> datetime | None:
-    """Since when its pods should be gone. Those of a dead node stay until the node is removed."""
-    times = [untrusted.moment((pod.get("metadata") or {}).get("deletionTimestamp")) for pod in evidence.pods]
-    if (evidence.job.get("status") or {}).get("terminating"):
-        target = condition(evidence.job, "FailureTarget")
-        times.append(untrusted.moment((target or {}).get("lastTransitionTime")))
-    return min((time for time in times if time is not None), default=None)
-
-
 def _cancelled_at(job: Mapping[str, Any]) -> datetime | None:
+    return _noted(job, CANCELLED)
+
+
+def _given_up_at(job: Mapping[str, Any]) -> datetime | None:
+    return _noted(job, GIVEN_UP)
+
+
+def _noted(job: Mapping[str, Any], name: str) -> datetime | None:
     annotations = (job.get("metadata") or {}).get("annotations") or {}
-    return untrusted.moment(annotations.get(CANCELLED))
+    return untrusted.moment(annotations.get(name))

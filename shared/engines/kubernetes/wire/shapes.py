@@ -92,6 +92,7 @@ JOB = _members(
 POD = _members(
     {
         "metadata": _members(_METADATA),
+        "spec": _members(_texts("nodeName")),
         "status": _members(
             {
                 **_texts("phase", "reason", "startTime"),

@@ -12,6 +12,7 @@ make_environment() {
     end 250 infrastructure "$SLIPWAY_TEMP cannot be made"
   publish_all SLIPWAY_INPUT_
   make_links
+  [ -z "$slipway_resumed" ] || resume "${slipway_resumed%%"$slipway_tab"*}" "${slipway_resumed#*"$slipway_tab"}"
   make_outputs
   mkdir -p -- "$AZ_BATCHAI_SHARED_JOB_TEMP" &&
     echo "$AZ_BATCH_NODE_ID slots=$slipway_slots" >"$AZ_BATCHAI_MPI_HOST_FILE" ||
@@ -46,6 +47,16 @@ make_links() {
   done <<END
 $slipway_links
 END
+}
+
+# Copy what an earlier job saved to where this one saves, all of it or nothing, and once: FROM TO.
+resume() {
+  [ ! -d "$2" ] || return 0
+  [ -d "$1" ] || end 251 preparation "There is nothing in $1: that job did not run here, or it is archived"
+  slipway_new=$slipway_attempt/$slipway_run/saved
+  mkdir -p -- "${2%/*}" && (umask 077 && mkdir -- "$slipway_new") || end 250 infrastructure "$2 cannot be made"
+  slipway_text=$(cp -a -- "$1/." "$slipway_new/" 2>&1) && mv -- "$slipway_new" "$2" ||
+    end 251 preparation "$1 could not be copied: ${slipway_text%%"$slipway_newline"*}"
 }
 
 # The output directories, that of stdout and stderr first; slipway_directories says where all nodes have them.
@@ -276,8 +287,8 @@ main() {
   slipway_seconds=$SLIPWAY_SECONDS slipway_slots=$SLIPWAY_SLOTS slipway_grace=$SLIPWAY_GRACE
   unset SLIPWAY_RECORDS SLIPWAY_ENDS SLIPWAY_TOKEN SLIPWAY_SUBMISSION SLIPWAY_EARLIER
   take_proofs
-  slipway_unpacked=${SLIPWAY_UNPACKED:-}
-  unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS SLIPWAY_UNPACKED
+  slipway_unpacked=${SLIPWAY_UNPACKED:-} slipway_resumed=${SLIPWAY_RESUMED:-}
+  unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS SLIPWAY_UNPACKED SLIPWAY_RESUMED
   slipway_asked='' slipway_late='' slipway_moved='' slipway_group='' slipway_killer='' slipway_watcher=''
   slipway_usage='' slipway_directories='' slipway_logs='' slipway_displaced='' slipway_apart=''
   slipway_started=$(stamp) slipway_request="The job has been asked to end"

@@ -23,6 +23,7 @@ from shared.jobspec.checks.rules.context import Context, Rule
 
 RULES: tuple[Rule, ...] = (
     toolkits.one_toolkit,
+    toolkits.tool_type,
     toolkits.languages,
     toolkits.backend,
     counts.nodes,

@@ -199,8 +199,8 @@ def credentials(context: Context) -> Iterator[Problem]:
 
 
 def _unkeyed(context: Context, mount: Node) -> Iterator[Problem]:
-    account = mount.member("accountName").text
-    if context.accounts is not None and account and account not in context.accounts:
+    account, accounts = mount.member("accountName").text or "", context.accounts
+    if accounts is not None and _ACCOUNT.fullmatch(account) and account not in accounts:
         message = "the mount does not name credentials, and no key is configured for its storage account"
         yield problem("SW039", mount.pointer, message)
         return

@@ -38,6 +38,8 @@ _VARIABLE = re.compile(r"%(AZ_BATCHAI_[A-Za-z0-9_]{1,99})%", re.ASCII)
 #: A shell would remove these quotes; around a path in a member of its own they remain.
 _QUOTED = re.compile(r"\s*(?P<quote>['\"`])(?P<path>[^'\"`]*)(?P=quote)\s*")
 _FIRST_MADE = "AZ_BATCHAI_STDOUTERR_DIR"
+#: Members that name a directory, which may be a mount root itself.
+_DIRECTORIES = ("path", "pathPrefix", "stdOutErrPathPrefix")
 #: Findings per text: each costs a search for a better name, and people would not read more.
 _MOST_IN_ONE_TEXT = 20
 
@@ -63,6 +65,8 @@ def plain_paths(context: Context) -> Iterator[Problem]:
 
 def _any_elsewhere(context: Context) -> bool:
     if not all(_ROOTED.match(node.text or "") for node in context.prefixes):
+        return True
+    if any(map(_is_of_node, context.prefixes)):
         return True
     matches = [
         _ROOTED.match(node.text or "") for node in (*context.files, *context.inputs, *context.prefixes)
@@ -97,8 +101,8 @@ def on_a_mount(context: Context) -> Iterator[Problem]:
 def _is_of_node(node: Node) -> bool:
     """Whether results go into a directory that only the node has."""
     text = node.text or ""
-    if _ROOTED.match(text):
-        return False
+    if match := _ROOTED.match(text):
+        return not text[match.end() - len(match["rest"] or "") :].strip("/")
     begin, name = text.partition("/")[0], first_variable(text)
     if name == _FIRST_MADE:  # the directory of stdout and stderr, below which others may be
         return node.pointer == "/properties/stdOutErrPathPrefix"
@@ -159,7 +163,11 @@ def _mounted(
 ) -> Iterator[tuple[tuple[str, ...], Problem]]:
     mounted, path = _mounted_path(context, match, whole=not in_command)
     of_job = mounted is context.job_mounted
-    if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
+    # The directory of all mounts can be read, and results in it are reported as those on no mount.
+    is_root = not path and node.pointer.rpartition("/")[2] in _DIRECTORIES
+    if mounted is None or is_root:
+        return
+    if not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
         message, remedy = _unknown_words(context, path, mounted, of_job=of_job)
         # A command may create the directory itself; a path in another member cannot work.
         severity: Severity = "warning" if in_command else "error"

@@ -11,14 +11,15 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import quote, walk
 
 _OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
-_ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
+_BRACKETED = r"\[{1,2}(?:[Yy]our|YOUR)[ _-][^\[\]]{1,64}\]{1,2}"
+_ANY = re.compile(rf"<[A-Za-z][A-Za-z0-9_ .-]{{0,63}}>|{_BRACKETED}")
 #: Placeholders that a program has not filled in. They have another meaning to shells, and to programs that
 #: read variables.
 _TEMPLATE = re.compile(
     r"\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}|%(?:\([A-Za-z_][A-Za-z0-9_]{0,63}\))?[sd](?![A-Za-z0-9])"
 )
 #: Alone they have no meaning in a shell.
-_WHOLE = re.compile(r"\[[Yy]our [^\[\]]{1,64}\]|%s|\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}")
+_WHOLE = re.compile(rf"{_BRACKETED}|%s|\{{\{{ ?[A-Za-z_][A-Za-z0-9_. -]{{0,63}}\}}\}}")
 #: An expression of an ARM template, which only Azure Resource Manager fills in.
 _EXPRESSION = re.compile(
     r"\[(?:parameters|variables|concat|format|reference|resourceId|resourceGroup|subscription|listKeys|copyIndex"

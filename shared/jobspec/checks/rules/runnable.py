@@ -16,6 +16,11 @@ from shared.jobspec.text.tree import Node
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
 #: A path followed by something else; a name may have blanks inside.
 _ARGUMENTS = re.compile(r"(?:\S+\.(?:py|sh|cntk|prototxt)|(?:\S*/)?python[0-9.]*)\s+\S")
+#: A word before a path: a program, its options, or a variable for it; `$` begins no second level of a name.
+_PROGRAM = re.compile(
+    r"(?:[A-Za-z_][\w.=-]*\s+(?:\S+\s+){0,20}\$\{?[A-Za-z_]"
+    r"|(?:time|nohup|nice|env|exec|sudo|sh|bash|source|cd|mpirun|mpiexec|torchrun|srun)\s+\S)"
+)
 _ABSOLUTE = ("/", "$", "<")
 #: Relative paths and paths of Windows, which `plain_paths` reports.
 _OTHERS_WORK = re.compile(r"\\|%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:/|[\r\n]")
@@ -36,7 +41,7 @@ def scripts(context: Context) -> Iterator[Problem]:
             yield problem("SW087", node.pointer, f"{name} is an address; a node opens files only", remedy)
         elif name == "pythonInterpreterPath" or _OTHERS_WORK.search(text):
             continue
-        elif _ARGUMENTS.match(text):
+        elif _ARGUMENTS.match(text) or _PROGRAM.match(text):
             remedy = f"write only the path, and the rest into {_arguments(node)}"
             yield problem("SW087", node.pointer, f"{name} is a command, and has to be a path", remedy)
         elif name == "pythonScriptFilePath" and empty and not text.startswith(_ABSOLUTE):

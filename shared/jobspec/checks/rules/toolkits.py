@@ -28,6 +28,16 @@ def one_toolkit(context: Context) -> Iterator[Problem]:
         yield problem("SW021", block.pointer, message, of_name=True)
 
 
+def tool_type(context: Context) -> Iterator[Problem]:
+    """The word for the toolkit, which clients of older APIs send along: the service looked at the block."""
+    node = context.properties.member("toolType")
+    blocks = [block.pointer.rpartition("/")[2] for block in context.toolkits]
+    if node.text and len(blocks) == 1 and node.text.lower() not in (blocks[0].lower(), _word(blocks[0])):
+        message = f"toolType is {quote(node.text)}, and the job runs by {blocks[0]}"
+        fix = Fix("remove", node.pointer)
+        yield problem("SW022", node.pointer, message, "remove toolType", "warning", of_name=True, fix=fix)
+
+
 def languages(context: Context) -> Iterator[Problem]:
     """Which of script, configuration, interpreter and command line a block has to have or must not have."""
     for block in context.toolkits:
@@ -46,6 +56,11 @@ def backend(context: Context) -> Iterator[Problem]:
     """The communication backend, in capitals or not: recipes write `gloo`."""
     node = context.properties.member("pyTorchSettings", "communicationBackend")
     yield from _one_of(node, "communicationBackend", _BACKENDS, context.suggestions)
+
+
+def _word(block: str) -> str:
+    """The word of the service for the toolkit of a block."""
+    return block.removesuffix("Settings").removesuffix("Toolkit").lower()
 
 
 def _cntk(block: Node, suggestions: Suggestions) -> Iterator[Problem]:

@@ -81,14 +81,23 @@ class Node:
                 )
             self._path = str(root / "bin")
 
-    def prepare(self, source: CodeSource, own: str = "", chosen: Sequence[Mapping[str, str]] = ()) -> int:
+    def prepare(
+        self,
+        source: CodeSource,
+        own: str = "",
+        chosen: Sequence[Mapping[str, str]] = (),
+        job: str = "t",
+        resumes: str = "",
+    ) -> int:
         """The exit code of the preparation of a job; `chosen`: the variables of its document."""
-        target = Target(engine="batchai", cluster="c", experiment="e", name="n", token="t")
+        target = Target(engine="batchai", cluster="c", experiment="e", name="n", token=f"{job}.1")
         properties: dict[str, Any] = {"secrets": None, "environmentVariables": chosen}
         properties["stdOutErrPathPrefix"] = "$AZ_BATCHAI_JOB_TEMP/logs"
         if own:
             properties["jobPreparation"] = {"commandLine": own}
-        document = with_code(Order(target, {"properties": properties}, code=source))["properties"]
+        document = with_code(Order(target, {"properties": properties}, code=source, resumes=resumes))[
+            "properties"
+        ]
         secrets = {one["name"]: one["value"] for one in document["secrets"]}
         assert secrets == {ADDRESS: source.address}
         assert source.address not in str({**document, "secrets": ()})
@@ -136,6 +145,21 @@ def test_the_code_is_at_its_place_before_the_job_s_own_preparation(
     printed = subprocess.check_output(["bash", "-c", COMMAND], cwd=place, env=environment, text=True)
     assert printed == PRINTED
     assert len(storage.requests) == 1
+
+
+def test_a_job_goes_on_from_a_copy_of_what_another_one_saved(tmp_path: Path, storage: CodeStorage) -> None:
+    source, node = storage.source(packed(*FOLDER)), Node(tmp_path, None)
+    saves = 'mkdir "$SLIPWAY_SAVED/deep" && echo 7 >"$SLIPWAY_SAVED/deep/step"'
+    goes_on = '[ "$(cat "$SLIPWAY_SAVED/deep/step")" = {} ] && echo 8 >"$SLIPWAY_SAVED/deep/step"'
+
+    assert node.prepare(source, saves, job="first") == 0, node.errors
+    for step in (7, 8):  # its second attempt goes on from its own
+        assert node.prepare(source, goes_on.format(step), job="again", resumes="first") == 0, node.errors
+    assert node.prepare(source, "true", job="third", resumes="absent") == 1
+
+    assert "there is nothing in" in node.errors
+    assert (tmp_path / "logs/saved/first/deep/step").read_text() == "7\n"
+    assert sorted(path.name for path in (tmp_path / "logs/saved").iterdir()) == ["again", "first"]
 
 
 @pytest.mark.parametrize("whose", ["foreign", "ours"])

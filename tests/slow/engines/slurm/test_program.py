@@ -512,6 +512,42 @@ def test_what_outlives_the_attempts_has_an_id_that_the_job_has_not_taken(node: N
     assert [name for name, path in directories.items() if path == node.site.saved] == ["saved__"]
 
 
+def test_a_job_goes_on_from_a_copy_of_what_another_one_saved(node: Nodes) -> None:
+    before, saved = node.root / "saved/earlier", node.root / "saved/j"
+    (before / "deep").mkdir(parents=True)
+    before.chmod(PRIVATE)
+    (before / "deep/step").write_text("7\n")
+    (before / "last").symlink_to("deep/step")
+    (node.root / "records/7-0/saved").mkdir(parents=True)  # of a run that was killed while it copied
+    (node.root / "records/7-0/saved/half").touch()
+    node.site = replace(node.site, saved=str(saved), resumed=str(before))
+    command = 'cat "$SLIPWAY_SAVED/last"; ls "$SLIPWAY_SAVED"; echo 8 >"$SLIPWAY_SAVED/deep/step"; exit 3'
+
+    assert node.run(**custom(command)) == 3
+    second = node.second("user", **custom('cat "$SLIPWAY_SAVED/last"'))
+    second.communicate(timeout=60)
+
+    assert node.output("stdout.txt", "7-0-2") == "7\ndeep\nlast\n"
+    assert (second.returncode, (saved / "last").read_text()) == (0, "8\n")
+    assert node.output("stdout.txt", "8-0") == "8\n"
+    assert stat.S_IMODE(saved.stat().st_mode) == PRIVATE
+    assert sorted(path.name for path in before.iterdir()) == ["deep", "last"]
+    assert (before / "last").read_text() == "7\n", "it stays as it was"
+
+
+def test_a_job_that_has_nothing_to_go_on_from_does_not_begin_anew(node: Nodes) -> None:
+    before = node.root / "saved/earlier"
+    node.site = replace(node.site, saved=str(node.root / "saved/j"), resumed=str(before))
+
+    assert node.run(**custom(f"touch {node.root}/ran")) == 251
+
+    record = node.record()
+    assert record["reason"] == "preparation"
+    assert record["message"] == f"There is nothing in {before}: that job did not run here, or it is archived"
+    assert not (node.root / "ran").exists()
+    assert not (node.root / "saved/j").exists()
+
+
 def test_a_number_that_is_used_again_gets_a_directory_of_its_own(node: Nodes) -> None:
     node.run(**custom("kill -9 $PPID"))
 

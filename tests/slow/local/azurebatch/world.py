@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,14 +54,15 @@ class Emulator:
         self.stop()
 
 
-def begin(data: Path, *options: str) -> Emulator:
-    """Start it over a directory, which an earlier one may have used."""
+def begin(data: Path, *options: str, env: Mapping[str, str] | None = None) -> Emulator:
+    """Start it over a directory, which an earlier one may have used. `env`: further variables."""
     command = [sys.executable, "-m", "local.azurebatch", f"--data={data}", "--until-stdin-closes"]
     process = subprocess.Popen(
         [*command, *_QUICK, *options],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={**os.environ, **(env or {})},
         text=True,
     )
     assert process.stdout is not None
@@ -70,9 +72,9 @@ def begin(data: Path, *options: str) -> Emulator:
 
 
 @contextmanager
-def emulator(data: Path, *options: str) -> Iterator[Emulator]:
+def emulator(data: Path, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Emulator]:
     """It runs as long as the block does."""
-    running = begin(data, *options)
+    running = begin(data, *options, env=env)
     try:
         yield running
     finally:

@@ -86,8 +86,12 @@ async def test_generations_without_an_end_are_not_looked_through_for_ever(world:
     assert ledger.requests < 40
 
 
+#: A directory of which a warning says that it is not known whether the cluster mounts it.
+ON_CLUSTER = [{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/data"}]
+
+
 async def test_the_verdict_counts_the_errors_and_not_the_warnings(world: World) -> None:
-    one = await explained(world, job_json(nodeCount=0, mountVolumes=None))
+    one = await explained(world, job_json(nodeCount=0, mountVolumes=None, inputDirectories=ON_CLUSTER))
     assert [p["severity"] for p in one["problems"]].count("error") == 1
     assert len(one["problems"]) > 1
     assert one["summary"] == "It would be rejected, for 1 error."
@@ -285,7 +289,7 @@ async def test_a_cluster_that_was_not_asked_has_no_price(world: World) -> None:
 
 async def test_what_deserves_attention_is_reported_once(world: World) -> None:
     world.engine.view = view_of(errors=("no quota", "no quota"))
-    body = await explained(world, job_json(nodeCount=9))
+    body = await explained(world, job_json(nodeCount=9, inputDirectories=ON_CLUSTER))
     assert body["verdict"] == "runs"
     reports = [text for text in body["warnings"] if not text.startswith("SW")]
     assert reports == [

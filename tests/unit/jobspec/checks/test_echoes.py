@@ -73,7 +73,7 @@ ONE_OF_TEXT: dict[str, tuple[str, str, str, str]] = {
     "an image that is none": (f'"nodeCount": 1, {_TOOLKIT}, "containerSettings": {{"imageSourceRegistry": '
         '{"image": "Ubuntu"}}', "SW017", "containerSettings/imageSourceRegistry/image", "capital letters"),
     "a mount at the root": (f'"nodeCount": 1, {_TOOLKIT}, "mountVolumes": {{"azureBlobFileSystems": [{{'
-        '"accountName": "acct", "containerName": "data", "relativeMountPath": "/"}]}, '
+        '"accountName": "account", "containerName": "data", "relativeMountPath": "/"}]}, '
         f'"inputDirectories": [{{"id": "A", "path": "{ROOT}/data"}}]', "SW031",
         "mountVolumes/azureBlobFileSystems/0/relativeMountPath", '"/"'),
     "a letter of another alphabet in an address": (f'"nodeCount": 1, {_TOOLKIT}, "mountVolumes": {{'

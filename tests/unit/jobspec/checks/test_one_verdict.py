@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.core.engine import Cluster
 from shared.core.job import JobState
+from shared.core.ports import Ports
 from shared.core.refusals import REFUSALS
 from shared.intake.desk.prepare import prepare
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.request_door import request_validated
-from shared.jobspec import CODES, Limits
+from shared.jobspec import CODES, Defaults, Limits, script_pattern
 from shared.jobspec.text.tree import copied
 from slipway.rules import DEPLOYMENT
 from tests.breadth import examples, one_each
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
+from tests.unit.jobspec.bad_texts import TEXTS
+from tests.unit.jobspec.checks.lint_jobs import LINTED
 from tests.unit.jobspec.jobs import CLUSTER, SCRIPT, every_place, everything, job, script_toolkit
 from tests.unit.world import World
 
@@ -111,6 +116,95 @@ def test_they_decide_alike_on_every_known_mistake(bad: Any) -> None:
     command, api, drop = _verdicts(json.dumps(bad.document).encode())
 
     assert command == api == drop
+
+
+class _Clusters(NamedTuple):
+    """The engines of a deployment whose one cluster is that of the documents."""
+
+    engine: Any
+    clusters: dict[str, Cluster]
+
+    def get(self, _: str) -> Any:
+        return self.engine
+
+
+def _deployment() -> Ports:
+    """What `slipway validate` takes for granted: the document's cluster, an account, the drop container."""
+    world = World()
+    name, drops = CLUSTER.rpartition("/")[2], "scripts"
+    clusters = {one: Cluster(one, "x", CLUSTER) for one in ("dev", name)}
+    completion = Defaults(
+        cluster_id=CLUSTER,
+        clusters=dict.fromkeys(clusters, CLUSTER),
+        storage_account="account",
+        drop_container=drops,
+        drop_account="account",
+        std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
+    )
+    world.policy(completion=completion, drop_container=drops)
+    world.use(engines=_Clusters(world.engine, clusters))
+    return world.ports
+
+
+#: Folders of documents beside a checkout.
+_FOLDERS = {
+    variable: Path(os.environ.get(variable, Path(__file__).parents[5] / "shared" / name))
+    for variable, name in (("SLIPWAY_RECIPES", "recipes"), ("SLIPWAY_INPUTS", "inputs"))
+}
+
+
+def _texts() -> dict[str, bytes]:
+    """Every document of the tests of this room, by a name."""
+    documents = {bad.name: bad.document for bad in BAD_JOBS}
+    documents |= {f"lint: {one.name}": one.document for one in LINTED}
+    documents |= {f"start {index}": start for index, start in enumerate(_STARTS)}
+    texts = {name: json.dumps(document).encode() for name, document in documents.items()}
+    return texts | {f"text {index}": one.text.encode() for index, one in enumerate(TEXTS)}
+
+
+_Words = tuple[str, str, str, str, str]
+
+
+def _differences(data: bytes) -> tuple[set[_Words], set[_Words]]:
+    """What only the command says, and what only the door says, in words."""
+
+    def words(problems: Any) -> set[_Words]:
+        # Which clusters there are is not known before.
+        own = (one for one in problems if one.code not in REFUSALS and one.code != "SW047")
+        return {(one.code, one.pointer, one.severity, one.message, one.remedy) for one in own}
+
+    ports = _deployment()
+    request = read_request(data, ports.policy.limits)
+    command = words(problems_of(data, _FILE))
+    pattern = script_pattern(request.document)
+    script = pattern.replace("*", "train") if pattern else None
+    door = words(prepare(ports, request, key="k", folder="digits", script=script).problems)
+    return command - door, door - command
+
+
+def _only_of_a_deployment(only_command: set[_Words], only_door: set[_Words]) -> bool:
+    """Whether they differ in what only the deployment knows, and the command says that it does not."""
+    before = {(code, at) for code, at, severity, _, _ in only_command if severity == "warning"}
+    after = {(code, at) for code, at, *_ in only_door}
+    return before == after and {code for code, _ in before} <= {"SW039"}
+
+
+@pytest.mark.parametrize(("name", "data"), sorted(_texts().items()))
+def test_they_say_the_same_words_before_and_at_the_door(name: str, data: bytes) -> None:
+    only_command, only_door = _differences(data)
+
+    assert (only_command, only_door) == (set(), set()) or _only_of_a_deployment(only_command, only_door)
+
+
+@pytest.mark.parametrize("variable", _FOLDERS)
+def test_they_say_the_same_words_of_documents_that_others_wrote(variable: str) -> None:
+    files = sorted(_FOLDERS[variable].rglob("job.json"))
+    if not files:
+        pytest.skip(f"there are no documents beside this checkout; {variable} may name their folder")
+    for file in files:
+        only_command, only_door = _differences(file.read_bytes())
+        same = (only_command, only_door) == (set(), set())
+        assert same or _only_of_a_deployment(only_command, only_door), file
 
 
 SUBMIT = {"specversion": "1.0", "type": "io.slipway.job.submit.v1", "source": "/me", "id": "1"}

@@ -104,7 +104,7 @@ def test_fixing_keeps_what_it_need_not_touch() -> None:
         "\ufeff{ // a job\r\n"
         "  'properties' : {\r\n"
         '     "nodeCuont" :"2" ,\r\n\r\n'
-        '\t"toolType": "custom",\r\n'
+        '\t"executionState": "queued",\r\n'
         '    "customToolkitSettings": { "commandLine"  : "true", "processCount": 1 },\r\n'
         '    "inputDirectories": {"id": "A",   "path": "/x"},\r\n'
         '    "environmentVariables": { "A" : "b" , "C":"d" },\r\n'

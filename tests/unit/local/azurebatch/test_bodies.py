@@ -24,7 +24,7 @@ POOL = {"id": "p", "vmSize": "x", "virtualMachineConfiguration": {}}
         ({**TASK, "id": "a/b"}, "InvalidPropertyValue", "id"),
         ({**TASK, "id": "t" * 65}, "InvalidPropertyValue", "id"),
         ({**TASK, "requiredSlots": 0}, "InvalidPropertyValue", "requiredSlots"),
-        ({**TASK, "containerSettings": {}}, "InvalidPropertyValue", "containerSettings"),
+        ({**TASK, "containerSettings": {}}, "MissingRequiredProperty", "imageName"),
         ({**TASK, "exitConditions": {"exitCodes": "4"}}, "InvalidPropertyValue", "exitConditions.exitCodes"),
         ({**TASK, "dependsOn": {"taskIds": 4}}, "InvalidPropertyValue", "dependsOn.taskIds"),
         ({**TASK, "requiredSlots": "1"}, "InvalidPropertyValue", "requiredSlots"),
@@ -89,10 +89,17 @@ def test_a_formula_that_is_nested_too_deeply_is_an_error_of_the_formula() -> Non
         read(f"x={'(' * size(100_000, 20_000)}1{')' * size(100_000, 20_000)};")
 
 
+def test_a_container_of_a_start_task_is_refused_with_what_to_do_instead() -> None:
+    start = {"commandLine": "true", "containerSettings": {"imageName": "x"}}
+    with pytest.raises(BatchError) as refused:
+        bodies.read(pool_bodies.NewPool, {**POOL, "startTask": start})
+
+    assert "start this one by the command line" in refused.value.values["Reason"]
+
+
 @pytest.mark.parametrize(
     ("member", "reason"),
     [
-        ({"containerSettings": {"imageName": "x"}}, "does not emulate containers: leave it out"),
         ({"applicationPackageReferences": [{"applicationId": "x"}]}, "bring files by resourceFiles"),
     ],
 )

@@ -42,7 +42,7 @@ def task(name: str, instances: int = 1, **document: Any) -> Task:
 
 
 def placed(where: Pool, used: dict[str, int], *waiting: Task) -> dict[str, Sequence[str]]:
-    return {task.id: nodes for task, nodes in placements(where, used, waiting)}
+    return {task.id: nodes for task, nodes in placements(where, used, waiting, {})}
 
 
 def test_tasks_get_the_emptiest_nodes_in_their_order() -> None:

@@ -21,7 +21,15 @@ def members(name: str) -> dict[str, Any]:
 
 async def test_files_of_the_client_are_the_entries_of_the_document() -> None:
     # A new member of an entry is one that the client has to know, or leaves out with a reason here.
-    assert set(members("OutputEntry")) == {"name", "bytes", "modified", "link", "leftOut", "kind"}
+    assert set(members("OutputEntry")) == {
+        "name",
+        "bytes",
+        "modified",
+        "link",
+        "leftOut",
+        "kind",
+        "executable",
+    }
     entry = {"name": "w.bin", "bytes": 3, "modified": "1970-01-01T00:00:07+00:00"}
     folder = {"name": "below", "bytes": None, "modified": None}
     link = {"name": "out", "bytes": None, "modified": None, "link": True}

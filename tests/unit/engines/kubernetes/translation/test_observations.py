@@ -9,7 +9,8 @@ import pytest
 
 from shared.core.engine import Why
 from shared.core.job import JobState, Reason
-from shared.engines.kubernetes.translation.observations import CANCELLED, LOST_AFTER, Evidence, observation
+from shared.engines.kubernetes.translation.observations import CANCELLED, Evidence, observation
+from shared.engines.kubernetes.translation.silence import LOST_AFTER
 from tests.unit.engines.kubernetes.translation.cluster import CREATED, ENDED, job, mark, pod, stopped
 
 NOW = datetime(2026, 11, 22, 2, 49, 30, tzinfo=UTC)

@@ -62,7 +62,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "ignored.csv": _ignored,
 }
 #: Whether it goes along, else what is said of it: by `run`, by `drop`, and by `data put`.
-_SENT, _OWN = "", "-"
+GOES, OWN = "", "-"
 SAYS: dict[str, tuple[str, str, str]] = {
     "pipe": ("it is a pipe",) * 3,
     "socket": ("it is a socket",) * 3,
@@ -70,16 +70,16 @@ SAYS: dict[str, tuple[str, str, str]] = {
     "circle": ("it is a link that leads nowhere",) * 3,
     "to-pipe": ("it is a link to a pipe",) * 3,
     "to-device": ("it is a link to a device",) * 3,
-    "to-file": (_SENT,) * 3,
-    "to-file-by-its-whole-path": (_SENT,) * 3,
-    "to-file-elsewhere": (_SENT,) * 3,
+    "to-file": (GOES,) * 3,
+    "to-file-by-its-whole-path": (GOES,) * 3,
+    "to-file-elsewhere": (GOES,) * 3,
     "to-folder-elsewhere": ("a link to a folder",) * 3,
-    "empty": (_SENT, "no empty folders", "no empty folders"),
-    ".hidden": (_SENT, "hidden files and folders of tools", _SENT),
-    ".tools/file": (_SENT, "hidden files and folders of tools", _SENT),
+    "empty": (GOES, "no empty folders", "no empty folders"),
+    ".hidden": (GOES, "hidden files and folders of tools", GOES),
+    ".tools/file": (GOES, "hidden files and folders of tools", GOES),
     ".netrc": ("give secrets by", "give secrets by", "it may be a secret"),
-    "results/.slipway-job": ("left out: results", "results of jobs", _SENT),
-    "ignored.csv": (_OWN,) * 3,
+    "results/.slipway-job": ("left out: results", "results of jobs", GOES),
+    "ignored.csv": (OWN,) * 3,
 }
 
 
@@ -118,11 +118,11 @@ def test_what_does_not_go_along_is_said_with_its_reason(
     KINDS[name](folder / name)
     reason = SAYS[name][ROADS.index(road)]
 
-    sent = road(folder)
+    names = road(folder)
 
     shown = capsys.readouterr().err
-    assert (name in sent) is (reason == _SENT), shown
-    if reason in (_SENT, _OWN):
+    assert (name in names) is (reason == GOES), shown
+    if reason in (GOES, OWN):
         assert "left out: train" not in shown
         assert f"{name}:" not in shown
     else:

@@ -51,3 +51,21 @@ async def test_a_warning_of_the_answer_is_said(capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "warning: the code is of the team vision \\x1b[2J" in out
     assert "filled in" not in out
+
+
+@pytest.mark.parametrize("resumes", [True, False])
+async def test_a_rerun_that_goes_on_asks_for_that_and_says_so(
+    capsys: pytest.CaptureFixture[str], *, resumes: bool
+) -> None:
+    asked_for: list[dict[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked_for.append(dict(request.query))
+        more = {"resumes": JOB} if request.query else {}
+        return web.json_response({"id": TWIN, "name": "mine", "state": "queued", **more}, status=202)
+
+    async with answering(as_slipway(answer)) as url:
+        assert await asyncio.to_thread(run, JOB, url, "k", None, resumes=resumes) == 0
+
+    assert asked_for == [{"resume": "true"} if resumes else {}]
+    assert ("goes on from what that saved" in capsys.readouterr().out) is resumes

@@ -1,0 +1,114 @@
+"""The preparation of nodes for a job, before its first task there, and their release at its end."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
+
+from local.azurebatch.run.environment import node_environment, settings_of
+from local.azurebatch.run.node_directory import directory_of
+from local.azurebatch.run.side_task import SideTask
+from local.azurebatch.settings import Settings
+from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import PREPARATION, RELEASE, Job, Node, Pool
+from local.nodes.launcher import Launcher
+
+
+class Preparations:
+    """Runs each command once for a job and a node. `nudge` wakes the conductor when one has ended."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        launcher: Launcher,
+        clock: Callable[[], datetime],
+        nudge: Callable[[], None],
+    ) -> None:
+        self._store, self._settings, self._launcher = store, settings, launcher
+        self._clock, self._nudge = clock, nudge
+        #: kind, job and node → the command that runs
+        self._running: dict[tuple[str, str, str], asyncio.Task[bool]] = {}
+
+    async def stop(self) -> None:
+        """End all commands. They run again at the next start."""
+        for work in self._running.values():
+            work.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def prepare(self, job: str, pool: str, nodes: Iterable[str]) -> bool:
+        """Whether these nodes are prepared for a job, after its preparation where it has not run yet."""
+        record = self._store.jobs[job]
+        if PREPARATION not in record.document:
+            return True
+        works = [self._work(PREPARATION, record, pool, node) for node in nodes]
+        # Another task of the job may wait for the same preparation.
+        return all(await asyncio.gather(*map(asyncio.shield, works)))
+
+    def closed(self, job: Job) -> Collection[str]:
+        """The nodes whose preparation for a job has failed: no task of the job runs there."""
+        if not job.document.get(PREPARATION, {}).get("waitForSuccess", True):
+            return ()
+        return [node for node, done in job.prepared.items() if done[PREPARATION].get("result") == "failure"]
+
+    def release(self, job: Job) -> bool:
+        """Whether each prepared node is released from a job that ends, or gone. Begins what is missing."""
+        pool = self._store.pools.get(job.pool)
+        if RELEASE not in job.document or pool is None:
+            return True
+        begun = (node for node, done in job.prepared.items() if RELEASE in done)
+        unreleased = [node for node in job.prepared.keys() - set(begun) if _usable(pool, node)]
+        for node in unreleased:
+            self._work(RELEASE, job, pool.key, node)
+        return not unreleased
+
+    def forget(self, node: Node) -> None:
+        """A node has rebooted: its preparations run again where their authors want that."""
+        for job in list(self._store.jobs.values()):
+            again = job.document.get(PREPARATION, {}).get("rerunOnNodeRebootAfterSuccess", True)
+            failed = job.prepared.get(node.id, {}).get(PREPARATION, {}).get("result") == "failure"
+            if node.id in job.prepared and (again or failed):
+                rest = {name: done for name, done in job.prepared.items() if name != node.id}
+                self._store.save(job.evolve(prepared=rest))
+
+    def _work(self, kind: str, job: Job, pool: str, node: str) -> "asyncio.Task[bool]":
+        name = (kind, job.key, node)
+        if name not in self._running:
+            work = self._running[name] = asyncio.create_task(self._run(kind, job.key, pool, node))
+            work.add_done_callback(lambda _: self._ended(name))
+        return self._running[name]
+
+    def _ended(self, name: tuple[str, str, str]) -> None:
+        self._running.pop(name, None)
+        self._nudge()
+
+    async def _run(self, kind: str, job_key: str, pool_key: str, node_id: str) -> bool:
+        job, pool = self._store.jobs[job_key], self._store.pools[pool_key]
+        node = pool.node(node_id)
+        if node is None:
+            return False
+        done = job.prepared.get(node_id, {}).get(kind)
+        if done is None:
+            done = await self._command(kind, job, pool, node).run(self._launcher, self._clock)
+            current = self._store.jobs.get(job_key)
+            if current is None:
+                return False
+            entry = {"poolId": pool.id, **current.prepared.get(node_id, {}), kind: done}
+            self._store.save(current.evolve(prepared={**current.prepared, node_id: entry}))
+        return done["result"] == "success" or not job.document[kind].get("waitForSuccess", True)
+
+    def _command(self, kind: str, job: Job, pool: Pool, node: Node) -> SideTask:
+        spot = directory_of(self._settings.data, node)
+        spot.make()
+        document = job.document[kind]
+        place = spot.task(job.id, document["id"])
+        (place / "wd").mkdir(parents=True, exist_ok=True)
+        env = node_environment(self._settings, pool, node, spot)
+        env |= {"AZ_BATCH_JOB_ID": job.id, "AZ_BATCH_TASK_ID": place.name, "HOME": str(place / "wd")}
+        env |= settings_of(job.document.get("commonEnvironmentSettings"))
+        processes = self._settings.data / "tasks" / f"{kind}-{job.sequence}-{node.id}"
+        return SideTask(document, env, place, processes)
+
+
+def _usable(pool: Pool, node_id: str) -> bool:
+    node = pool.node(node_id)
+    return node is not None and node.state not in ("leavingpool", "preempted")

@@ -1,0 +1,168 @@
+"""The preparation of nodes for a job, and their release at its end, by Microsoft's client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.batch import BatchClient, models
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+
+from tests.slow.local.azurebatch.world import (
+    Emulator,
+    code_of,
+    ended,
+    new_job,
+    new_pool,
+    new_task,
+    text_of,
+    until,
+)
+
+
+@pytest.fixture(scope="module")
+def pool(running: Emulator) -> str:
+    """A pool of two nodes."""
+    with running.client() as client:
+        client.create_pool(new_pool("two", target_dedicated_nodes=2))
+    return "two"
+
+
+@pytest.fixture
+def name(client: BatchClient, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The name of the test's job, which is deleted after it."""
+    one = request.node.name.replace("[", "-").replace("]", "")[:60]
+    yield one
+    try:
+        client.begin_delete_job(one, polling_interval=0)
+    except ResourceNotFoundError:
+        return
+
+
+def prepared_job(name: str, pool: str, prepare: str, release: str = "", **more: Any) -> Any:
+    commands: dict[str, Any] = {
+        "job_preparation_task": models.BatchJobPreparationTask(command_line=f"bash -c '{prepare}'", **more)
+    }
+    if release:
+        commands["job_release_task"] = models.BatchJobReleaseTask(command_line=f"bash -c '{release}'")
+    return new_job(name, pool, **commands)
+
+
+def statuses(client: BatchClient, job: str) -> list[Any]:
+    return list(client.list_job_preparation_and_release_task_status(job))
+
+
+def test_a_node_is_prepared_once_before_the_first_task_of_a_job(
+    client: BatchClient, pool: str, name: str, tmp_path: Path
+) -> None:
+    wait = f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"
+    prepare = f"{wait}; echo x >>$AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID; echo data >data"
+    client.create_job(prepared_job(name, pool, prepare))
+    command = "cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID $AZ_BATCH_JOB_PREP_WORKING_DIR/data"
+    for number in range(6):
+        client.create_task(name, new_task(f"t{number}", command))
+    until(lambda: client.get_task(name, "t0").state == models.BatchTaskState.PREPARING)
+    (tmp_path / "go").touch()
+
+    for number in range(6):
+        assert ended(client, name, f"t{number}").execution_info
+        assert text_of(client, name, f"t{number}") == "x\ndata\n"
+    infos = [one.job_preparation_task_execution_info for one in statuses(client, name)]
+
+    assert 1 <= len(infos) <= 2
+    assert {(one.state, one.exit_code, one.result) for one in infos} == {("completed", 0, "success")}
+    assert infos[0].task_root_directory == f"workitems/{name}/job-1/jobpreparation"
+
+
+def test_a_task_runs_on_no_node_whose_preparation_failed(client: BatchClient, pool: str, name: str) -> None:
+    first, second = sorted(str(node.id) for node in client.list_nodes(pool))
+    client.create_job(prepared_job(name, pool, f"[ $AZ_BATCH_NODE_ID != {first} ]"))
+    for number in range(4):
+        client.create_task(name, new_task(f"t{number}", "sleep 0.2"))
+
+    nodes = {
+        (task.execution_info.exit_code, str(task.node_info.node_id))
+        for task in (ended(client, name, f"t{number}") for number in range(4))
+        if task.execution_info and task.node_info
+    }
+    by_node = {str(one.node_id): one.job_preparation_task_execution_info for one in statuses(client, name)}
+
+    assert nodes == {(0, second)}
+    assert {one: (info.exit_code, info.result) for one, info in by_node.items()}[second] == (0, "success")
+    if first in by_node:
+        assert by_node[first].result == "failure"
+
+
+def test_a_preparation_that_need_not_succeed_holds_up_nothing(
+    client: BatchClient, pool: str, name: str
+) -> None:
+    client.create_job(prepared_job(name, pool, "exit 3", wait_for_success=False))
+    client.create_task(name, new_task("t", "true"))
+
+    info = ended(client, name, "t").execution_info
+
+    assert info
+    assert info.exit_code == 0
+    assert [one.job_preparation_task_execution_info.exit_code for one in statuses(client, name)] == [3]
+
+
+def test_each_prepared_node_is_released_before_the_job_is_completed(
+    client: BatchClient, pool: str, name: str
+) -> None:
+    release = "sleep 0.3; echo released >>$AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID-released"
+    client.create_job(prepared_job(name, pool, "true", release))
+    for number in range(4):
+        client.create_task(name, new_task(f"t{number}", "sleep 0.5"))
+    for number in range(4):
+        ended(client, name, f"t{number}")
+    before = [one.job_release_task_execution_info for one in statuses(client, name)]
+
+    client.begin_terminate_job(name, {"terminateReason": "done"}, polling_interval=0)  # type: ignore[arg-type]
+    until(lambda: client.get_job(name).state == models.BatchJobState.COMPLETED)
+    after = statuses(client, name)
+
+    assert [one for one in before if one] == []
+    assert {one.job_release_task_execution_info.result for one in after} == {"success"}
+    for one in after:
+        path = f"shared/{name}-released"
+        text = b"".join(client.download_node_file(pool, str(one.node_id), path)).decode()
+        assert text == "released\n"
+
+
+def test_a_job_without_a_preparation_has_no_status_of_one_and_no_release(
+    client: BatchClient, pool: str, name: str
+) -> None:
+    release = models.BatchJobReleaseTask(command_line="true")
+    with pytest.raises(HttpResponseError) as alone:
+        client.create_job(new_job(name, pool, job_release_task=release))
+    client.create_job(new_job(name, pool))
+
+    with pytest.raises(HttpResponseError) as refused:
+        statuses(client, name)
+
+    assert code_of(alone.value) == "InvalidPropertyValue"
+    assert code_of(refused.value) == "JobPreparationTaskOrReleaseTaskNotSpecified"
+
+
+def test_a_preparation_runs_again_after_a_reboot(client: BatchClient, pool: str, name: str) -> None:
+    prepare = "echo x >>$AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID"
+    client.create_job(prepared_job(name, pool, prepare))
+    client.create_task(name, new_task("before", "true"))
+    task = ended(client, name, "before")
+    assert task.node_info
+    node = str(task.node_info.node_id)
+
+    client.begin_reboot_node(pool, node, {"nodeRebootOption": "requeue"}, polling_interval=0)  # type: ignore[arg-type]
+    until(lambda: client.get_node(pool, node).state == models.BatchNodeState.IDLE)
+    command = "cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID; sleep 0.5"
+    for number in range(2):
+        client.create_task(name, new_task(f"after{number}", command))
+    lines = {}
+    for number in range(2):
+        again = ended(client, name, f"after{number}")
+        assert again.node_info
+        lines[str(again.node_info.node_id)] = text_of(client, name, f"after{number}")
+
+    assert lines.get(node, "x\nx\n") == "x\nx\n"
