@@ -149,6 +149,7 @@ SETTINGS: Mapping[str, str] = {
     "AzureWebJobsDisableHomepage": "true",
     "AzureWebJobs_accept_drop_Disabled": "true",
     "SLIPWAY_TENANT": "tenant().tenantId",
+    "SLIPWAY_AUTHORITY": "environment().authentication.loginEndpoint",
     "SLIPWAY_AUDIENCE": "audience",
     "SLIPWAY_CLUSTERS": "string(clusters)",
     "SLIPWAY_SOURCE": "'urn:slipway:${token}'",
