@@ -29,8 +29,8 @@ from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.code import TOKEN
 from shared.engines.batchai.engine import BatchAIEngine
-from shared.engines.batchai.translation import TOKEN
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.server import serving
 from tests.unit.world import Engines, World

@@ -6,8 +6,11 @@ param accountId string
 param networkId string
 param subnetId string
 
+// The zone of Batch in the public cloud; in others it ends as storage's does.
+var suffix = environment().name == 'AzureCloud' ? 'azure.com' : replace(environment().suffixes.storage, 'core.', '')
+
 resource zone 'Microsoft.Network/privateDnsZones@2024-06-01' = {
-  name: 'privatelink.batch.azure.com'
+  name: 'privatelink.batch.${suffix}'
   location: 'global'
   tags: tags
 }

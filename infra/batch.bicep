@@ -14,6 +14,8 @@ param gpus int
 param minNodes int
 param maxNodes int
 param spot bool
+@description('Whether jobs may have several nodes.')
+param gangs bool
 @description('Subnet of the nodes; empty: outside of a network.')
 param subnetId string
 @description('The network of that subnet, and its subnet of private endpoints; both empty without a network.')
@@ -23,6 +25,7 @@ param endpointsSubnetId string
 var accountReader = '11076f67-66f6-4be0-8f6b-f0609fd05cc9'
 var jobSubmitter = '48e5e92e-a480-4e71-aa9c-2778f4c13781'
 var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
+var blobDataReader = '2a2b9908-6ea1-4ae2-8e65-a410df84e7d1'
 var isPrivate = !empty(subnetId)
 var counts = { dedicated: '$TargetDedicatedNodes', spot: '$TargetLowPriorityNodes' }
 
@@ -58,6 +61,11 @@ resource records 'Microsoft.Storage/storageAccounts/blobServices/containers@2025
   parent: blobs
   name: 'clusters'
   properties: { publicAccess: 'None' }
+}
+
+resource data 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' existing = {
+  parent: blobs
+  name: 'datalake'
 }
 
 resource nodes 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
@@ -105,8 +113,8 @@ resource pool 'Microsoft.Batch/batchAccounts/pools@2025-06-01' = {
       }
     }
     taskSlotsPerNode: 1
-    // For jobs on several nodes.
-    interNodeCommunication: 'Enabled'
+    // For jobs on several nodes. Azure puts the nodes of such a pool close together, and has fewer for it.
+    interNodeCommunication: gangs && maxNodes > 1 ? 'Enabled' : 'Disabled'
     taskSchedulingPolicy: { nodeFillType: 'Pack' }
     networkConfiguration: isPrivate
       ? { subnetId: subnetId, publicIPAddressConfiguration: { provision: 'NoPublicIPAddresses' } }
@@ -148,6 +156,17 @@ resource nodesWrite 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   scope: records
   properties: {
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataContributor)
+    principalId: nodes.properties.principalId
+    principalType: 'ServicePrincipal'
+  }
+}
+
+// Jobs mount it by the identity of their node.
+resource nodesRead 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(data.id, 'nodes', blobDataReader)
+  scope: data
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataReader)
     principalId: nodes.properties.principalId
     principalType: 'ServicePrincipal'
   }

@@ -6,6 +6,7 @@ param location = 'westeurope'
 param principalId = '00000000-0000-0000-0000-000000000001'
 param engine = 'batch'
 param vnetEnabled = true
+param natGateway = true
 param audience = 'api://00000000-0000-0000-0000-000000000002'
 param alertEmail = 'operator@example.com'
 param monthlyBudget = 100

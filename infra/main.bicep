@@ -18,6 +18,9 @@ param engine string = 'none'
 @description('Put storage behind private endpoints, and the app into a virtual network.')
 param vnetEnabled bool = false
 
+@description('With vnetEnabled: a NAT gateway, by which the nodes reach packages and images outside. It costs while it is there.')
+param natGateway bool = false
+
 @description('Entra application whose tokens the API requires; empty: function keys.')
 param audience string = ''
 
@@ -63,6 +66,9 @@ param batchMaxNodes int = 2
 @description('Spot nodes, which Azure may take away: a job begins again then.')
 param batchSpot bool = false
 
+@description('Jobs may have several nodes, which Azure then puts close together.')
+param batchGangs bool = true
+
 @description('GUID of a role of yours that may write the formula of a pool; empty: the template makes it, for which an Owner is needed.')
 param poolScalerRole string = ''
 
@@ -78,6 +84,9 @@ var nodesLocation = empty(batchLocation) ? location : batchLocation
 var nodesRegion = isBatch && vnetEnabled && toLower(nodesLocation) != toLower(location)
   ? fail('With VNET_ENABLED the nodes are in the network: BATCH_LOCATION is AZURE_LOCATION, or empty')
   : nodesLocation
+var wayOut = natGateway && !vnetEnabled
+  ? fail('NAT_GATEWAY is the way out of a network: it needs VNET_ENABLED')
+  : natGateway
 var budgetEmail = monthlyBudget > 0 && (empty(alertEmail) || empty(budgetStart))
   ? fail('MONTHLY_BUDGET needs ALERT_EMAIL, which gets its messages, and BUDGET_START')
   : alertEmail
@@ -134,7 +143,13 @@ module monitor 'monitor.bicep' = {
 module network 'network.bicep' = if (vnetEnabled) {
   name: 'network'
   scope: group
-  params: { location: location, token: token, tags: tags, storageId: storage.outputs.id }
+  params: {
+    location: location
+    token: token
+    tags: tags
+    storageId: storage.outputs.id
+    hasGateway: wayOut
+  }
 }
 
 // Azure has no role for this one action. postdown removes the role by its name (hooks/role.sh).
@@ -166,6 +181,7 @@ module batch 'batch.bicep' = if (isBatch) {
     minNodes: batchMinNodes
     maxNodes: mostNodes
     spot: batchSpot
+    gangs: batchGangs
     subnetId: vnetEnabled ? network!.outputs.nodesSubnetId : ''
     networkId: vnetEnabled ? network!.outputs.id : ''
     endpointsSubnetId: vnetEnabled ? network!.outputs.endpointsSubnetId : ''

@@ -3,8 +3,26 @@ param location string
 param token string
 param tags object
 param storageId string
+@description('Give the subnets of the app and of the nodes a way out by a NAT gateway.')
+param hasGateway bool
 
 var kinds = ['blob', 'queue', 'table']
+
+resource address 'Microsoft.Network/publicIPAddresses@2024-07-01' = if (hasGateway) {
+  name: 'ip-${token}'
+  location: location
+  tags: tags
+  sku: { name: 'Standard' }
+  properties: { publicIPAllocationMethod: 'Static' }
+}
+
+resource gateway 'Microsoft.Network/natGateways@2024-07-01' = if (hasGateway) {
+  name: 'nat-${token}'
+  location: location
+  tags: tags
+  sku: { name: 'Standard' }
+  properties: { publicIpAddresses: [{ id: address.id }] }
+}
 
 resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
   name: 'vnet-${token}'
@@ -19,12 +37,21 @@ resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
           addressPrefix: '10.0.0.0/24'
           // The vault, Application Insights and receivers are outside; new subnets may have no way there by default.
           defaultOutboundAccess: true
+          natGateway: hasGateway ? { id: gateway.id } : null
           delegations: [{ name: 'app', properties: { serviceName: 'Microsoft.App/environments' } }]
         }
       }
       { name: 'endpoints', properties: { addressPrefix: '10.0.1.0/24' } }
-      // Of a Batch pool, whose jobs fetch packages and images.
-      { name: 'nodes', properties: { addressPrefix: '10.0.2.0/24', defaultOutboundAccess: true } }
+      // Of a Batch pool, whose jobs fetch packages and images: by the gateway alone, since Azure gives nodes without
+      // a public address no way out of its own.
+      {
+        name: 'nodes'
+        properties: {
+          addressPrefix: '10.0.2.0/24'
+          defaultOutboundAccess: false
+          natGateway: hasGateway ? { id: gateway.id } : null
+        }
+      }
     ]
   }
 

@@ -56,8 +56,14 @@ resource receipts 'Microsoft.Storage/storageAccounts/blobServices/containers@202
   properties: { publicAccess: 'None' }
 }
 
+resource data 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = {
+  parent: blobs
+  name: 'datalake'
+  properties: { publicAccess: 'None' }
+}
+
 resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = [
-  for name in ['archive', 'snapshots', 'datalake', 'app-package', 'dead-letters']: {
+  for name in ['archive', 'snapshots', 'app-package', 'dead-letters']: {
     parent: blobs
     name: name
     properties: { publicAccess: 'None' }
@@ -101,6 +107,15 @@ resource roleOfApp 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
 resource dropsOfDeployer 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   name: guid(drops.id, deployerId, blobDataContributor)
   scope: drops
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataContributor)
+    principalId: deployerId
+  }
+}
+
+resource dataOfDeployer 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(data.id, deployerId, blobDataContributor)
+  scope: data
   properties: {
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataContributor)
     principalId: deployerId

@@ -74,6 +74,8 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
     },
     f"{_NETWORK}/privateEndpoints": {},
     f"{_NETWORK}/privateEndpoints/privateDnsZoneGroups": {},
+    f"{_NETWORK}/natGateways": {"properties": "publicIpAddresses"},
+    f"{_NETWORK}/publicIPAddresses": {"properties": "publicIPAllocationMethod"},
     f"{_NETWORK}/virtualNetworks": {"properties": "addressSpace subnets"},
     "Microsoft.OperationalInsights/workspaces": {
         "properties": "features retentionInDays sku workspaceCapping",

@@ -18,6 +18,7 @@ PARAMS: Mapping[tuple[str, str], str] = {
     ("vault.bicep", "params.deployerId"): "principalId",
     ("monitor.bicep", "params.appPrincipalId"): _APP,
     ("network.bicep", "params.storageId"): "storage.outputs.id",
+    ("batch.bicep", "params.gangs"): "batchGangs",
     ("batch.bicep", "params.appPrincipalId"): _APP,
     ("batch.bicep", "params.storageName"): _STORAGE,
     ("batch.bicep", "params.scalerRoleId"): f"empty(poolScalerRole) ? scaler.id : {_ROLE}",
@@ -48,6 +49,8 @@ CONDITIONS: Mapping[str, str] = {
     "main.bicep scaler": f"{_IS_BATCH} && empty(poolScalerRole)",
     "main.bicep batch": _IS_BATCH,
     "batch.bicep doors": "!empty(subnetId)",
+    "network.bicep address": "hasGateway",
+    "network.bicep gateway": "hasGateway",
     "main.bicep budget": "monthlyBudget > 0",
     "alerts.bicep people": "!empty(email)",
 }
@@ -84,6 +87,7 @@ VARIABLES: Mapping[tuple[str, str], str] = {
 DEFAULTS: Mapping[tuple[str, str], str] = {
     ("main.bicep", "engine"): "none",
     ("main.bicep", "vnetEnabled"): "false",
+    ("main.bicep", "natGateway"): "false",
     ("main.bicep", "audience"): "''",
     ("main.bicep", "alertEmail"): "''",
     ("main.bicep", "monthlyBudget"): "0",
@@ -97,6 +101,7 @@ DEFAULTS: Mapping[tuple[str, str], str] = {
     ("main.bicep", "batchMinNodes"): "0",
     ("main.bicep", "batchMaxNodes"): "2",
     ("main.bicep", "batchSpot"): "false",
+    ("main.bicep", "batchGangs"): "true",
     ("main.bicep", "poolScalerRole"): "''",
     ("aks.bicep", "location"): "resourceGroup().location",
     ("aks.bicep", "name"): "slipway",

@@ -32,9 +32,11 @@ GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
         ("Azure Batch Account Reader", "Azure Batch Job Submitter", SCALER)
     ),
     ("nodes.properties.principalId", "containers clusters"): frozenset(("Storage Blob Data Contributor",)),
+    ("nodes.properties.principalId", "containers datalake"): frozenset(("Storage Blob Data Reader",)),
     ("topic.identity.principalId", "queues jobs"): frozenset(("Storage Queue Data Message Sender",)),
     ("topic.identity.principalId", "containers dead-letters"): frozenset(("Storage Blob Data Contributor",)),
     ("deployerId", "containers scripts"): frozenset(("Storage Blob Data Contributor",)),
+    ("deployerId", "containers datalake"): frozenset(("Storage Blob Data Contributor",)),
     ("deployerId", "containers runs"): frozenset(("Storage Blob Data Reader",)),
     ("deployerId", "vaults"): frozenset(("Key Vault Secrets Officer",)),
 }

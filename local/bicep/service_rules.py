@@ -16,7 +16,7 @@ _FLEX = "properties.functionAppConfig"
 _READY = "alwaysReady > 0 ? alwaysReady : absent"
 _WRITES = "PutBlob, PutBlockList, CopyBlob, FlushWithClose"
 _ZONE_OF = "properties.privateDnsZoneConfigs.properties.privateDnsZoneId"
-_ZONES = ("'privatelink.${kind}.${environment().suffixes.storage}'", "privatelink.batch.azure.com")
+_ZONES = ("'privatelink.${kind}.${environment().suffixes.storage}'", "'privatelink.batch.${suffix}'")
 _NETS = ("network.id", "networkId")
 _OUTBOUND = "properties.subnets.properties.defaultOutboundAccess"
 SERVICE_RULES = (
@@ -77,5 +77,5 @@ SERVICE_RULES = (
     Rule(f"{_ENDPOINT}/privateDnsZoneGroups", _ZONE_OF, ("zones[index].id", "zone.id"), "its own zone"),
     Rule(_ZONE, "name", _ZONES, "the names that Azure answers"),
     Rule(f"{_ZONE}/virtualNetworkLinks", "properties.virtualNetwork.id", _NETS, "ours"),
-    Rule(_NETWORK, _OUTBOUND, ("true, absent, true",), "receivers, images, packages"),
+    Rule(_NETWORK, _OUTBOUND, ("true, absent, false",), "receivers; nodes by the gateway alone"),
 )

@@ -22,7 +22,12 @@ from shared.engines.runs import UNPROVEN, Record
 #: The most bytes of a record; real ones have some hundred.
 LARGEST = 1 << 20
 #: What says where the files of a run are, and nothing of its end.
-_PLACES = ("directories", "kept", "answers")
+_PLACES = ("directories", "kept", "saved", "answers")
+
+
+def saved_by(job_id: str) -> str:
+    """What stands for a token where the keys prove what a job saved, in any attempt. No token has a space."""
+    return f"saved {job_id}"
 
 
 class Proofs:
@@ -37,10 +42,12 @@ class Proofs:
         return tuple(hmac.new(one, text, hashlib.sha256).hexdigest() for one in self._secrets)
 
     def with_keys(self, order: Order) -> Order:
-        """The order with the keys of its attempt, and of those before it."""
+        """The order with the keys of its attempt, of those before it, and of what its job saves."""
         if not self._secrets:
             return order
-        tokens = (order.target.token, *(one.target.token for one in order.earlier))
+        earlier = (one.target.token for one in order.earlier)
+        jobs = filter(None, (order.target.job_id, order.resumes))
+        tokens = (order.target.token, *map(saved_by, jobs), *earlier)
         return replace(order, keys={token: self.keys(token) for token in tokens})
 
     def proof_of(self, token: str) -> Proof:

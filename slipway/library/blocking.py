@@ -63,6 +63,10 @@ def _same(result: _T) -> _T:
     return result
 
 
+def _job(job: AsyncJob) -> "Job":
+    return Job(job)
+
+
 class _Waiting:
     """A job or a sweep, which the asynchronous one stands behind."""
 
@@ -100,6 +104,7 @@ class Job(_Waiting):
     files = _blocking(AsyncJob.files, _same)
     download = _blocking(AsyncJob.download, _same)
     cancel = _blocking(AsyncJob.cancel, _same)
+    rerun = _blocking(AsyncJob.rerun, _job)
 
 
 class RankedJob(NamedTuple):

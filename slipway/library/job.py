@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from shared.answers.job import JobDetail
 from slipway.client.caller import warn_caller
+from slipway.client.calls.keys import new_key
 from slipway.client.calls.patience import patiently, pause, time_limit
 from slipway.client.files.download import among_others, find_and_save, folder_of, no_file
 from slipway.client.files.remote import Remote
@@ -179,6 +180,15 @@ class AsyncJob:
         """Ask for the end of the job."""
         async with service(self._url, self._key) as api:
             return self._as_answered(await api.cancel(self.id))
+
+    async def rerun(self, *, idempotency_key: str = "") -> "AsyncJob":
+        """Run it again, exactly as it ran, with the code that it ran; the new job, or the one of this key."""
+        async with service(self._url, self._key) as api:
+            job = await api.rerun(self.id, b"", idempotency_key or new_key())
+            for note in job.get("notes", ()):
+                if note.startswith("warning: "):
+                    warn_caller(note)
+            return AsyncJob(str(job["id"]), self._url, self._key)
 
     def _as_answered(self, record: Mapping[str, Any]) -> JobDetail:
         """The answer of the service of the job, which it shows from now on. Raises Failure."""

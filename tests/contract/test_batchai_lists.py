@@ -13,8 +13,8 @@ from aiohttp import web
 from shared.core.errors import Transient
 from shared.core.job import JobState, Target
 from shared.engines.batchai.client import Workspace
+from shared.engines.batchai.code import TOKEN
 from shared.engines.batchai.engine import BatchAIEngine
-from shared.engines.batchai.translation import TOKEN
 from tests.doubles.server import answering
 
 

@@ -84,6 +84,8 @@ class Rig:
     codeless: str = ""
     #: why its jobs have no directory that outlives their attempts; "" where they have
     unsaved: str = ""
+    #: whether its service says of files no more than names and sizes
+    is_silent: bool = False
     #: a container with a signature, for what the identity of its nodes opens
     identity: str = ""
     #: of every order
@@ -269,7 +271,6 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
             f"/clusters/{CLUSTER}",
             facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
             saves=saves,
-            unsaved="its nodes share no directory" if running.blobs else "",
             identity=opened,
         )
         await on_account.close()
@@ -295,7 +296,7 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         engine = BatchAIEngine(workspace)
         nc6 = ClusterFacts(frozenset({"logs", "datalake"}), max_nodes=2, gpus=1, memory=56 * 1024)
         of_price = replace(nc6, size="STANDARD_NC6", priority="lowpriority")
-        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price)
+        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price, is_silent=True)
         await engine.close()
 
 
@@ -611,6 +612,45 @@ async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
         assert checkpoint.data == b"7\n"
 
 
+#: What a job leaves beside ordinary files: by which commands.
+_BESIDE = {
+    "tool": "touch tool; chmod +x tool",
+    "absolute": 'ln -s "$AZ_BATCHAI_OUTPUT_M/plain" absolute',
+    "folder": 'ln -s "$AZ_BATCHAI_OUTPUT_M/deep" folder',
+    "empty": "mkdir empty",
+    "pipe": "mkfifo pipe",
+    "gone": "ln -s nothing gone",
+    "out": "ln -s /etc/passwd out",
+    "piped": "ln -s pipe piped",
+}
+
+
+async def test_what_a_job_leaves_beside_files_is_listed_as_what_it_is(rig: Rig) -> None:
+    rig.needs_code()
+    order = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_M"; touch plain; mkdir deep; {"; ".join(_BESIDE.values())}')
+    directories = [{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]
+    order.document["properties"]["outputDirectories"] = directories
+    await rig.engine.submit(order)
+    end = await rig.until(order.target, lambda observation: observation.state.terminal)
+    assert end.state is JobState.SUCCEEDED, end
+
+    listed = {one.name: one for one in await rig.engine.files(order.target, "M")}
+    files = {name for name, one in listed.items() if one.size is not None}
+    folders = {name for name, one in listed.items() if one.size is None and not (one.link or one.left_out)}
+    assert files == {"plain", "tool", "absolute"}
+    assert folders == {"deep", "empty", "folder"}
+    kinds = {name: listed[name].kind for name in listed.keys() - files - folders}
+    programs = {name: listed[name].executable for name in ("plain", "tool")}
+    if rig.facts.keeps_files:  # its nodes say in their journals what they did not upload
+        assert (kinds, programs) == ({}, {"plain": False, "tool": True})
+    elif rig.is_silent:
+        names = ("pipe", "gone", "out", "piped")
+        assert (kinds, programs) == (dict.fromkeys(names, "other"), {"plain": None, "tool": None})
+    else:
+        assert kinds == {"pipe": "pipe", "gone": "nowhere", "out": "", "piped": "special"}
+        assert programs == {"plain": False, "tool": True}
+
+
 async def test_a_job_reads_what_the_job_before_it_wrote(rig: Rig) -> None:
     rig.needs_code()
     outputs = [{"id": "DATA", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", "pathSuffix": "my data"}]
@@ -647,10 +687,10 @@ async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
     job, goes_on = uuid.uuid4().hex, 'cat "$SLIPWAY_SAVED/step"; echo 8 >"$SLIPWAY_SAVED/step"'
     first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
     again = replace(rig.order(goes_on, token=f"{uuid.uuid4().hex}.1"), resumes=job)
-    look = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
+    second = replace(rig.order('cat "$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1"), resumes=job)
     lacking = replace(rig.order("true", token=f"{uuid.uuid4().hex}.1"), resumes=uuid.uuid4().hex)
     ends = {}
-    for order in (first, again, look, lacking):
+    for order in (first, again, second, lacking):
         order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
         order.document["properties"]["nodeCount"] = rig.most
         await rig.engine.submit(order)
@@ -659,7 +699,7 @@ async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
 
     printed = [
         (await rig.engine.read(order.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
-        for order in (again, look)
+        for order in (again, second)
     ]
 
     assert printed == ["7\n", "7\n"]

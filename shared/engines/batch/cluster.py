@@ -108,6 +108,12 @@ class BatchCluster(NodeOptions):
         return next((f"core.{end}" for end in _CLOUDS if host.endswith(f".{end}")), "core.windows.net")
 
     @cached_property
+    def scope(self) -> str:
+        """The scope of tokens for the account, in the account's cloud."""
+        own = {"core.chinacloudapi.cn": "chinacloudapi.cn"}.get(self.suffix, self.suffix)
+        return f"https://batch.{own}/.default"
+
+    @cached_property
     def management(self) -> str:
         """The address of Azure Resource Manager in the account's cloud."""
         host = urlsplit(self.url).hostname or ""

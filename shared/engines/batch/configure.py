@@ -26,7 +26,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
     def key_of(cluster: BatchCluster) -> Key:
         if cluster.name not in secrets:
-            return Identity(client_id)
+            return Identity(client_id, cluster.scope)
         return key_from(cluster.owner, secrets[cluster.name], f"SLIPWAY_BATCH_KEYS: {cluster.name}")
 
     keys = {name: key_of(one) for name, one in clusters.items()}

@@ -74,9 +74,15 @@ def view(
             size=size,
             priority=priority,
             region=cluster.region,
+            **_alone(pool),
             allotted=Allotted(part=1 / max(1, int(pool.get("taskSlotsPerNode") or 1))),
         ),
     )
+
+
+def _alone(pool: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a pool whose nodes may not speak to each other: no job there has more than one."""
+    return {"max_nodes": 1, "lists_all": True} if pool.get("enableInterNodeCommunication") is False else {}
 
 
 def _supply(cluster: BatchCluster, quota: Quota | None) -> Supply:

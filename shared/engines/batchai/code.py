@@ -26,6 +26,8 @@ from shared.jobspec import JobSpec, Problem
 
 #: The variable with the place of the code, and the secret with its address.
 PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
+#: The variable that holds our token: jobs of Batch AI have no tags.
+TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 #: The service's own directories, before a variable of the document can take their names.
 _TEMPORARY, _MOUNTS = "SLIPWAY_CODE_TEMP", "SLIPWAY_CODE_MOUNTS"
 #: Where images have their programs: a job's PATH may lead to none.
@@ -203,7 +205,9 @@ def with_code(order: Order) -> Mapping[str, Any]:
         ours[PLACE] = _place(order.code.at)
         properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
     first = [{"name": name, "value": value} for name, value in ours.items()]
-    properties["environmentVariables"] = [*first, *variables]
+    # The token stays the first, where it is looked for in lists.
+    mark = [one for one in variables[:1] if one["name"] == TOKEN]
+    properties["environmentVariables"] = [*mark, *first, *variables[len(mark) :]]
     if own:
         properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}

@@ -9,7 +9,7 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
 
-from shared.engines.batchai.translation import TOKEN
+from shared.engines.batchai.code import TOKEN
 
 
 class _Info(TypedDict, total=False):

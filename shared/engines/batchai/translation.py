@@ -10,7 +10,7 @@ from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
-from shared.engines.batchai.code import ended_without_code
+from shared.engines.batchai.code import TOKEN, ended_without_code
 
 #: executionState → our state. `failed` is refined by the error codes below.
 STATES: dict[str, JobState] = {
@@ -45,9 +45,6 @@ REASONS: dict[str, Reason] = {
 
 #: The codes of ends by a command of the job's own, whose exit code it is.
 _OF_THE_JOB = ("JobFailed", "JobPreparationFailed")
-
-#: The environment variable that holds our token: jobs of Batch AI have no tags.
-TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 
 
 def output_file(file: Mapping[str, Any]) -> OutputFile:

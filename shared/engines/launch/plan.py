@@ -19,6 +19,7 @@ from typing import Any
 
 from shared.core.engine import Earlier, Order
 from shared.core.errors import Rejected
+from shared.core.relations.contents import saved_id
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.programs import in_brief, joined
 from shared.engines.launch.shells import PREPARE
@@ -26,10 +27,12 @@ from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
 from shared.engines.launch.toolkits import common_variables, main_steps
 from shared.engines.launch.variables import inputs, outputs, own, saved_before, secrets, system
+from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
 _STEPS = ("private", "ends", "families", "processes")
+_SAVED = tuple(f"saved/{name}" for name in ("generations", "pieces", "folder", "shelf", "node", "program"))
 _FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
@@ -53,7 +56,7 @@ def spreading() -> str:
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return joined(*_STORES, "private", "kept/entries", "kept/bring", "keep")
+    return joined(*_STORES, "private", "kept/entries", "kept/bring", *_SAVED, "keep")
 
 
 @cache
@@ -105,12 +108,12 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
         "mounting": [*steps.mounting(), *steps.resuming()],
         **_environment(steps, order),
-        "saved": {"path": site.saved} if site.saved else None,
+        "saved": _saved(steps, order),
         "setup": [steps.setup(), *steps.keeping("make"), *steps.bringing()],
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
-        "usage": [steps.usage(), *steps.keeping("follow", service=True)],
+        "usage": [steps.usage(), *steps.keeping("follow", service=True), *_write_back(steps)],
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
     }
@@ -146,6 +149,24 @@ def _environment(steps: Steps, order: Order) -> dict[str, Any]:
 def _earlier(order: Order, one: Earlier) -> list[str]:
     token = one.target.token
     return [one.target.name, token, one.reason, *order.keys.get(token, ())]
+
+
+def _saved(steps: Steps, order: Order) -> dict[str, Any] | None:
+    """The directory that outlives the attempts; where each node has one, how it is filled and saved."""
+    site, attempt = steps.site, order.target.token.rpartition(".")[2]
+    if not site.generations:
+        return {"path": site.saved} if site.saved else None
+    return {
+        "path": site.saved,
+        "id": saved_id(order.document["properties"]),
+        "attempt": int(attempt) if attempt.isdecimal() else len(order.earlier),
+        "fill": [steps.saving(FILL)],
+        "finish": [steps.saving(FINISH_SAVED)],
+    }
+
+
+def _write_back(steps: Steps) -> list[dict[str, Any]]:
+    return [steps.saving(WRITE_BACK, service=True)] if steps.site.generations else []
 
 
 def _uploads(site: Site, steps: Steps) -> dict[str, Any]:

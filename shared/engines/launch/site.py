@@ -82,10 +82,12 @@ class Site:
     gpus: int
     #: seconds from SIGTERM to SIGKILL
     grace: int = GRACE
-    #: directory of the job that outlives its attempts, on the same file system; "" for none
+    #: directory of the job that outlives its attempts, on the same file system or on each node; "" for none
     saved: str = ""
     #: that of the job from which this one goes on; "" for none
     resumed: str = ""
+    #: where its generations are if it is on each node: the input of `node/saved`; "" otherwise
+    generations: str = ""
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
     #: the volumes that the nodes mount for the job, and the words before `mount` and `unmount` that do it

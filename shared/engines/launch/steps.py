@@ -77,6 +77,12 @@ class Steps:
         where = {**json.loads(self.site.keep), "before": [list(one) for one in self.site.before]}
         return [step | {"input": json.dumps(where)}]
 
+    def saving(self, word: str, *, service: bool = False) -> Step:
+        """The step in which every node fills its saved directory, or writes it back."""
+        start = (*self._spread_to_all(), "bash", "-c", KEEP, word)
+        step = self._step(start, "", (_JOURNAL, _JOURNAL), service=service)
+        return step | {"input": self.site.generations}
+
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
         if not self.site.mounter:

@@ -45,6 +45,11 @@ class Claim:
         self._turns, self._own_turn = Turns(attempt), 0
         self.run = ""
 
+    @property
+    def number(self) -> int:
+        """The turn of this run, above those of the runs of its attempt before it."""
+        return self._own_turn
+
     def take(self, numbers: List[str], start_by: Optional[float] = None) -> None:
         """Claim the attempt, or take it over from an earlier run of the same submission. Raises Silent.
 

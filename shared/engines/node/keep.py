@@ -21,14 +21,16 @@ from shared.engines.node.files import remove
 from shared.engines.node.kept.bring import bring
 from shared.engines.node.kept.entries import Walk
 from shared.engines.node.private import private_input
+from shared.engines.node.saved.pieces import upload
+from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK, save
 
 DIRECTORIES, RUN = "SLIPWAY_KEPT", "SLIPWAY_RUN"  # output directories of this kind: id → path; the run's name
 #: The directory whose files only grow at their end.
 LOGS = "stdouterr"
 #: Seconds between two looks in the first hour, and later: an append blob takes 50,000 blocks.
 OFTEN, SELDOM, HOUR = 5.0, 30.0, 3600.0
-#: Bytes of one block of a log, and of one block of another file, which has at most 50,000.
-ADDITION, PART, PARTS = 4 << 20, 8 << 20, 40_000
+#: Bytes of one block of a log.
+ADDITION = 4 << 20
 #: How often an append is tried when the blob has another length than expected.
 ROUNDS = 3
 #: The most characters of a blob's name, and its most parts; and how many that are not kept are named.
@@ -152,18 +154,7 @@ class Keeper:
         return answer
 
     def _put(self, file: BinaryIO, name: str) -> None:
-        size = os.fstat(file.fileno()).st_size
-        if size <= PART:
-            self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=file.read(PART))
-            return
-        each, blocks = max(PART, size // PARTS + 1), []  # type: Tuple[int, List[str]]
-        for data in iter(lambda: file.read(each), b""):
-            blocks.append(f"{len(blocks):08d}")
-            query = {"comp": "block", "blockid": blocks[-1]}
-            self._call("PUT", name, query, body=data)
-        body = "".join(f"<Latest>{block}</Latest>" for block in blocks)
-        xml = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{body}</BlockList>'
-        self._call("PUT", name, {"comp": "blocklist"}, body=xml.encode())
+        upload(self._call, name, file.read, os.fstat(file.fileno()).st_size, lambda: True)
 
 
 class _opened:  # noqa: N801 - used as a function
@@ -218,10 +209,12 @@ def follow(keeper: Keeper) -> None:
 
 
 def keep(words: List[str]) -> int:
-    """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`."""
+    """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`; or a word of the saved directory."""
     if words[0] == "bring":
         bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
         return 0
+    if words[0] in (FILL, WRITE_BACK, FINISH_SAVED):
+        return save(words[0], json.loads(private_input()))
     directories = json.loads(words[1] if words[0] == "remove" else os.environ[DIRECTORIES])
     if words[0] in ("make", "remove"):
         for path in directories.values():

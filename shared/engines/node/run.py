@@ -5,7 +5,6 @@ every node ready, prepare it, start the toolkit, keep the time, write `result.js
 is a list of words; what a person wrote meets a shell only as the job's own command.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -25,7 +24,7 @@ from shared.engines.node.files import CLOSED, PRIVATE, Displaced, expand, open_e
 from shared.engines.node.mounting import bring_code, mount, why_not_ready
 from shared.engines.node.private import close_output, take
 from shared.engines.node.processes import Failed, chosen, clear, define, plan_of, printed, run_all
-from shared.engines.node.uploads import bring, only_here
+from shared.engines.node.uploads import bring, places, restore, separate
 
 #: The exit code of a killed process, also if a shell or a launcher reports it; and the usual cause.
 KILLED, MEMORY = 137, "usually because it used more memory than there is"
@@ -88,6 +87,8 @@ class Run:
         for at, _, label in self._links:
             self._log(f"Mounted {label} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
         bring_code(self._plan, self._env, self._check_outside)
+        logs, run = self._directories["stdouterr"], self._claim.number
+        restore(self._plan, self._env, logs, run, self._check_outside)
         if self._plan["preparation"]:
             for host in self._hosts:
                 self._log(f"Executing 'job environment preparation' on {host}", host)
@@ -131,11 +132,7 @@ class Run:
             path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
             path.mkdir(parents=True, exist_ok=True, mode=PRIVATE if name in CLOSED else 0o777)
             env[name], self._directories[identity] = str(path), self._shared(str(path))
-        if "uploads" in self._plan:
-            directories = only_here(self._directories, self._plan["uploads"]["shares"])
-            env["SLIPWAY_KEPT"] = json.dumps(directories)
-            # On a volume they remain.
-            env["SLIPWAY_REMOVED"] = json.dumps(only_here(directories, [to for _, to, _ in self._links]))
+        separate(self._plan, env, self._directories, [to for _, to, _ in self._links])
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
@@ -203,8 +200,7 @@ class Run:
     def _record(self, end: Optional[End]) -> None:
         record: Dict[str, Any] = {"started": self._started, "hosts": self._hosts}
         record["directories"] = self._directories
-        if "uploads" in self._plan and "SLIPWAY_KEPT" in self._env:
-            record["kept"] = sorted(json.loads(self._env["SLIPWAY_KEPT"]))
+        record.update(places(self._plan, self._env))
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return

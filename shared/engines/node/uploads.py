@@ -1,17 +1,25 @@
 """Decides which files of a run exist only on its own nodes, and when they are uploaded (`keep`)."""
 
+import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
+from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End
+from shared.engines.node.mounting import why_not_ready
 from shared.engines.node.processes import Failed, run_all
 
 #: Seconds for it, and after a request to end.
 UPLOAD, LATE_UPLOAD = 3600.0, 300.0
+#: The exit code of the step that fills the saved directory where there is nothing of the job to go on from.
+NOTHING_THERE = 3
+#: Variables: the attempt and the run by which generations of the saved directory follow one another, once it
+#: is filled; and the second of the last one.
+NUMBERS, LAST = "SLIPWAY_SAVED_RUN", "SLIPWAY_SAVED_AT"
 
 
 def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
@@ -21,10 +29,50 @@ def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
     return {name: path for name, path in paths.items() if not path.startswith(roots)}
 
 
+def separate(
+    plan: Dict[str, Any], env: Dict[str, str], directories: Dict[str, str], volumes: List[str]
+) -> None:
+    """Set the variables with the directories to upload, and with those to remove then.
+
+    On a volume they remain; what the job saved has generations of its own.
+    """
+    if "uploads" in plan:
+        saved = (plan["saved"] or {}).get("id")
+        outputs = {name: path for name, path in directories.items() if name != saved}
+        uploaded = only_here(outputs, plan["uploads"]["shares"])
+        env["SLIPWAY_KEPT"] = json.dumps(uploaded)
+        env["SLIPWAY_REMOVED"] = json.dumps(only_here(uploaded, volumes))
+
+
+def places(plan: Dict[str, Any], env: Dict[str, str]) -> Dict[str, Any]:
+    """What the record says of them: which directories are uploaded, and which has generations."""
+    if "uploads" not in plan or "SLIPWAY_KEPT" not in env:
+        return {}
+    return {"kept": sorted(json.loads(env["SLIPWAY_KEPT"])), "saved": plan["saved"]["id"]}
+
+
+def restore(
+    plan: Dict[str, Any], env: Dict[str, str], logs: str, run: int, check: Callable[[], None]
+) -> None:
+    """Fill the saved directory of every node, where they share none. Raises End."""
+    if "uploads" not in plan:
+        return
+    numbers = {NUMBERS: f"{plan['saved']['attempt']}-{run}"}
+    try:
+        run_all(plan["saved"]["fill"], [], {**env, **numbers}, Path(logs), check)
+    except Failed as failed:
+        check()
+        message = why_not_ready("What the job saved was not restored", Path(logs, env["SLIPWAY_LOG"]), plan)
+        if failed.code == NOTHING_THERE:
+            raise End(NOT_PREPARED, "preparation", message.partition(": ")[2]) from None
+        raise End(NOT_READY, "infrastructure", message) from None
+    env.update(numbers)
+
+
 def bring(
     plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim, is_asked: bool = False
 ) -> bool:
-    """Upload the files; returns whether all were uploaded. `directory`: that of the logs.
+    """Upload what the job saved, then its files; returns whether all were uploaded. `directory`: of the logs.
 
     A failure does not change the end of the run. Raises Silent when the claim is lost.
     """
@@ -40,9 +88,13 @@ def bring(
             if not claim.is_held():
                 raise Silent(MOVED)
 
-    try:
-        run_all(plan["uploads"]["keep"], [], env, Path(directory), check)
-    except (Failed, OSError, subprocess.SubprocessError) as error:
-        sys.stderr.write(f"Not all files could be uploaded to the container: {error}\n")
-        return False
-    return True
+    # A directory that was not filled has less than its last generation.
+    parts = [plan["saved"]["finish"] if NUMBERS in env else [], plan["uploads"]["keep"]]
+    is_whole, last = True, {LAST: str(int(time.time()))}
+    for steps in parts:
+        try:
+            run_all(steps, [], {**env, **last}, Path(directory), check)
+        except (Failed, OSError, subprocess.SubprocessError) as error:
+            sys.stderr.write(f"Not all files could be uploaded to the container: {error}\n")
+            is_whole = False
+    return is_whole

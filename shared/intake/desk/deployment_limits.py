@@ -169,7 +169,8 @@ def _too_many(spec: JobSpec, cluster: Cluster | None) -> list[Problem]:
     if cluster is None or not facts.lists_all or facts.max_nodes is None:
         return []
     nodes, most = spec.properties.node_count, facts.max_nodes
-    message = f"{cluster.name} has at most {most} nodes for a job, and {nodes} are requested"
+    most_text = "1 node" if most == 1 else f"{most} nodes"
+    message = f"{cluster.name} has at most {most_text} for a job, and {nodes} are requested"
     return (
         [refused("SW109", "/properties/nodeCount", message, f"write at most {most}")] if nodes > most else []
     )

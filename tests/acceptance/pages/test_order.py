@@ -18,14 +18,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
-    for name in ("prepare", "train", "report"):
-        (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(1)\n")
+    texts = zip(("prepare", "train", "report"), (*blocks(PAGE, "python")[:2], "print(1)"), strict=True)
+    for name, text in texts:
+        (tmp_path / f"{name}.py").write_text(f"import time\ntime.sleep(1)\n{text}\n")
 
     output = await play(door, tmp_path, "\n".join(blocks(PAGE, "sh")))
 
     assert "dependency" in output
     train, report = (await door.jobs(name="train"))[0], (await door.jobs(name="report"))[0]
     assert train["state"] == "succeeded"
+    _, printed, _ = await slipway(door, tmp_path, "log", "train", "--stdout")
+    assert printed == "trains with 1,2\n\n"
     assert (report["state"], report["reason"]) == ("cancelled", "dependency")
     assert train["after"][0]["job"] == report["afterFailure"][0]["job"]
 

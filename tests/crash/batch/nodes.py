@@ -209,7 +209,7 @@ class Azure(Service):
         task["executionInfo"]["startTime"] = self.moment
         plan = json.loads({one["name"]: one["value"] for one in task["environmentSettings"]}[PLAN])
         if "attempts" in plan:
-            for directory, _ in plan["attempts"]:
+            for directory, *_ in plan["attempts"]:
                 self.claims.pop(directory.rpartition("/")[2], None)
             self.end(name, exitCode=0, result="success")
             return

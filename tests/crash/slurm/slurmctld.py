@@ -149,7 +149,7 @@ class Slurmctld:
             return
         plan = json.loads(job.environment[PLAN])
         if "attempts" in plan:
-            for directory, _ in plan["attempts"]:
+            for directory, *_ in plan["attempts"]:
                 self.claims.pop(directory.rpartition("/")[2], None)
             job.state, job.ended = "COMPLETED", self.clock()
             return

@@ -218,7 +218,7 @@ def test_files_of_the_folder_are_not_the_modules_of_what_prepares_it(node: Node)
         (
             "requirements.txt",
             "--no-index\nabsent-one\n",
-            "the packages of requirements.txt could not be installed",
+            f"could not be installed for Python {sys.version_info[0]}.{sys.version_info[1]}",
         ),
         ("uv.lock", "version = 1\n", "uv export -o requirements.txt"),
         ("environment.yml", "dependencies: [numpy]\n", "environment.yml needs conda"),
@@ -235,7 +235,9 @@ def test_what_cannot_be_installed_ends_with_its_remedy(
 
     assert process.returncode == 1
     assert reason in process.stderr
+    assert f"the packages of {file} could not be installed" in process.stderr
     assert "slipway run --image NAME" in process.stderr
+    assert ("another Python" in process.stderr) is (file == "requirements.txt")
 
 
 @pytest.mark.parametrize("shell", ["bash", "dash"])

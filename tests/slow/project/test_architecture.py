@@ -120,6 +120,7 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         "shared/engines/node/packages/install.py",
         "shared/engines/node/private.py",
         "shared/engines/node/run.py",
+        "shared/engines/node/saved/program.py",
         "shared/engines/node/spread.py",
         "shared/engines/node/volumes.py",
     }

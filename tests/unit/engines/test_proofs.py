@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -206,9 +206,10 @@ def test_keys_differ_by_secret_and_attempt_and_are_handed_over_in_the_plan_alone
     changed = Proofs(("new", "old")).with_keys(order)
 
     keys = [key for own in changed.keys.values() for key in own]
-    assert (list(changed.keys), len(set(keys))) == ([TOKEN, "t.0"], 4)
+    assert (list(changed.keys), len(set(keys))) == ([TOKEN, "saved t", "t.0"], 6)
     assert not any(key in repr(changed) for key in keys)
     assert Proofs().with_keys(order) == order
+    assert "saved j_2" in Proofs(("new",)).with_keys(replace(order, resumes="j_2")).keys
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,21 @@ async def test_a_drop_with_its_receipt_and_its_rerun_is_answered_as_described(ap
     assert (await answered("POST", f"/api/jobs/{accepted['id']}/rerun"))[0] == 202
 
 
+async def test_a_rerun_that_goes_on_is_answered_as_described(api: World) -> None:
+    _, accepted = await answered("POST", "/api/jobs", job_json())
+    path = f"/api/jobs/{accepted['id']}/rerun?resume"
+
+    assert (await answered("POST", f"{path}=true"))[0] == 409  # it is queued yet
+    for state in (JobState.RUNNING, JobState.FAILED):
+        api.engine.set_state(api.engine.started[0], state)
+        await api.make_pass()
+
+    status, again = await answered("POST", f"{path}=true")
+    assert (status, again["resumes"]) == (202, accepted["id"])
+    assert "resumes" not in (await answered("POST", f"{path}=false"))[1]
+    assert (await answered("POST", f"{path}=perhaps"))[0] == 400
+
+
 async def test_refusals_are_answered_as_described(api: World) -> None:
     wrong = job_json(nodeCuont=2)
     assert (await answered("POST", "/api/jobs", wrong))[0] == 422

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.bicep.resolve import shown
 from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.engines.batch.cluster import BatchCluster, clusters_from
@@ -108,7 +109,8 @@ def test_the_pool_is_the_one_that_setup_makes_but_for_its_identity() -> None:
     }
     assert size == body["vmSize"]
     assert plain(members["taskSlotsPerNode"]) == body["taskSlotsPerNode"]
-    assert (plain(members["interNodeCommunication"]) == "Enabled") is body["enableInterNodeCommunication"]
+    assert shown(members["interNodeCommunication"]) == "gangs && maxNodes > 1 ? Enabled : Disabled"
+    assert body["enableInterNodeCommunication"]
     assert (
         plain(members["taskSchedulingPolicy"])["nodeFillType"].lower()
         == body["taskSchedulingPolicy"]["nodeFillType"]

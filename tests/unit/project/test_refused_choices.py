@@ -26,11 +26,11 @@ def refused(**choices: Any) -> list[str]:
     values = preset | choices
     values["isBatch"] = values["engine"] == "batch"
     values["nodesLocation"] = values["batchLocation"] or values["location"]
-    words = {"&&": "and", "||": "or"}
+    words = {"&&": "and", "||": "or", "!": " not "}
     return [
         text
         for condition, text in REFUSALS
-        if eval(re.sub(r"&&|\|\|", lambda word: words[word[0]], condition), {}, values)
+        if eval(re.sub(r"&&|\|\||!(?!=)", lambda word: words[word[0]], condition), {}, values)
     ]
 
 
@@ -43,6 +43,7 @@ def test_the_defaults_go_together_with_every_engine() -> None:
     [
         ({"engine": "batch", "batchMinNodes": 3}, {"BATCH_MIN_NODES", "BATCH_MAX_NODES"}),
         ({"engine": "batch", "vnetEnabled": True, "batchLocation": "eastus"}, {"BATCH_LOCATION"}),
+        ({"natGateway": True}, {"NAT_GATEWAY", "VNET_ENABLED"}),
         ({"monthlyBudget": 100, "alertEmail": "a@b.c"}, {"MONTHLY_BUDGET", "BUDGET_START"}),
         ({"monthlyBudget": 100, "budgetStart": "2026-01-01"}, {"MONTHLY_BUDGET", "ALERT_EMAIL"}),
     ],
@@ -58,6 +59,7 @@ def test_what_does_not_go_together_is_refused_by_name(choices: dict[str, Any], n
     [
         {"engine": "batch", "batchMinNodes": 2},
         {"engine": "none", "batchMinNodes": 3},
+        {"natGateway": True, "vnetEnabled": True},
         {"engine": "batch", "vnetEnabled": True, "batchLocation": "WestEurope"},
         {"engine": "batch", "batchLocation": "eastus"},
         {"monthlyBudget": 100, "budgetStart": "2026-01-01", "alertEmail": "a@b.c"},
@@ -71,8 +73,8 @@ def test_each_refusal_is_used_where_its_choice_is() -> None:
     """Azure evaluates what a resource uses."""
     used = re.findall(r"^var (\w+) = .+?\s+\? fail\(", MAIN, re.MULTILINE)
 
-    assert len(used) == len(REFUSALS) == 3
-    assert all(re.search(rf"\b(location|maxNodes|email): {name}\b", MAIN) for name in used)
+    assert len(used) == len(REFUSALS) == 4
+    assert all(re.search(rf"\b(location|maxNodes|email|hasGateway): {name}\b", MAIN) for name in used)
 
 
 def test_a_default_is_the_same_in_the_guides_in_the_template_and_in_what_azd_fills_in() -> None:

@@ -46,7 +46,10 @@ def with_brought(cluster: BatchCluster, order: Order) -> Order:
 
 def _directories_of(cluster: BatchCluster, job: Before) -> Iterator[DirectoryBefore]:
     above, _, run = job.segment.rpartition("/")
-    whose = job.target.model_copy(update={"name": above.rpartition("/")[2]})
+    name = above.rpartition("/")[2]
+    if name.rpartition("-")[0] != job.target.name.rpartition("-")[0]:
+        return  # an earlier attempt may answer for the last one, but no other job
+    whose = job.target.model_copy(update={"name": name})
     roots = [f"{root}/{at}/" for root in (f"${_ROOT}", f"${{{_ROOT}}}") for at in cluster.mounted]
     for output in job.outputs:
         is_shared = output.is_mounted or any(f"{output.path}/".startswith(root) for root in roots)

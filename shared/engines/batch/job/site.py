@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import code_file, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.launch.volumes import Keys, Volume, volumes
+from shared.engines.proofs import saved_by
 
 #: The program that starts processes on other nodes (`node/spread.py`), as the task's command unpacks it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
@@ -62,8 +64,9 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target) if cluster.shared else temporary,
-        saved=cluster.layout.saved(target.job_id) if cluster.shared else "",
+        saved=cluster.layout.saved(target.job_id) if cluster.shared else f"{temporary}/$SLIPWAY_RUN/saved",
         resumed=cluster.layout.saved(order.resumes) if cluster.shared and order.resumes else "",
+        generations=_generations(cluster, order, signature) if cluster.blobs else "",
         temporary=temporary,
         # The service keeps the program's own output in the task's directory.
         output="{SLIPWAY_TEMP}/output",
@@ -85,6 +88,19 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | 
         code_file=code_file(cluster.mounts, order.code),
         shares=(*(to for _, to in links), *mounts) if cluster.blobs else (),
     )
+
+
+def _generations(cluster: BatchCluster, order: Order, signature: str) -> str:
+    """Where the nodes keep what the job saves, with the keys that prove that it is its own."""
+    place = json.loads(cluster.place("", signature))
+    own = _generations_of(cluster, order, order.target.job_id)
+    earlier = _generations_of(cluster, order, order.resumes) if order.resumes else None
+    return json.dumps({**place, **own, "from": earlier})
+
+
+def _generations_of(cluster: BatchCluster, order: Order, job_id: str) -> dict[str, Any]:
+    keys = order.keys.get(saved_by(job_id), ())
+    return {"prefix": cluster.layout.saved(job_id).strip("/"), "proof": list(keys)}
 
 
 def _is_signed(volume: Volume) -> bool:

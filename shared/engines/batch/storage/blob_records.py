@@ -13,6 +13,8 @@ from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
+from shared.engines.batch.storage.blob_parts import part_of
+from shared.engines.batch.storage.saved_blobs import SavedBlobs
 from shared.engines.node.claim import REQUEST
 from shared.engines.node.store import numbers_of
 from shared.engines.proofs import LARGEST, read, record_of
@@ -37,6 +39,7 @@ class BlobRecords:
     def __init__(self, cluster: BatchCluster, access: Access, shares: Records) -> None:
         self._cluster, self._access, self._shares = cluster, access, shares
         self.proofs = shares.proofs
+        self._saved = SavedBlobs(cluster, access, shares.proofs)
 
     async def find(self, target: Target) -> Record | None:
         """The record of the run that holds the claim, or held it at its end; None if there is none."""
@@ -72,12 +75,16 @@ class BlobRecords:
         return before if isinstance(before, float) and UNPROVEN not in request else 0.0
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target]:
-        """The targets that still have records."""
-        return [one for one in targets if await self._is_left(one)]
+        """The targets that still have records, or whose jobs have something saved."""
+        return [one for one in targets if await self._is_left(one) or await self._saved.is_left(one)]
 
     async def remove(self, targets: Sequence[Target]) -> None:
-        """Remove the records of these targets. Another job's attempt of the same name is left alone."""
+        """Remove the records of these targets. Another job's attempt of the same name is left alone.
+
+        What their jobs saved goes first: as long as there are records, both are asked for again.
+        """
         for target in targets:
+            await self._saved.remove(target)
             if await self._is_left(target):
                 async with blob_errors(_RECORD):
                     # The turns go last: they show who owns the rest.
@@ -97,6 +104,8 @@ class BlobRecords:
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
         """Entries of an output directory. Raises NotFound."""
         record = await self._record(target)
+        if record.get("saved") == directory:
+            return await self._saved.page(target, directory, path, after)
         if not _is_kept(record, directory):
             return await self._shares.page(target, directory, path, after, record)
         prefix = self._file(target, record, directory, path).rstrip("/") + "/"
@@ -112,27 +121,18 @@ class BlobRecords:
 
     async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """Part of a file of an output directory. Raises NotFound."""
-        from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
-
         record = await self._record(target)
+        if record.get("saved") == directory:
+            return await self._saved.chunk(target, directory, path, offset, limit)
         if not _is_kept(record, directory):
             return await self._shares.chunk(target, directory, path, offset, limit, record)
         blob = self._access.container.get_blob_client(self._file(target, record, directory, path))
+        with suppress(NotFound):
+            return await part_of(blob, f"{directory}/{path}", offset, limit)
         async with blob_errors(f"{directory}/{path}"):
-            try:
-                stream = await blob.download_blob(offset=offset, length=limit)
-                data = await stream.readall()
-                size = int(str(stream.properties.content_range).rpartition("/")[2])  # of the whole blob
-            except ResourceNotFoundError:
-                inside = self._access.container.list_blob_names(name_starts_with=f"{blob.blob_name}/")
-                is_directory = await anext(aiter(inside), None) is not None
-                raise no_file(f"{directory}/{path}", is_directory=is_directory) from None
-            except HttpResponseError as error:
-                if error.status_code != 416:
-                    raise
-                data, size = b"", (await blob.get_blob_properties()).size
-        end = offset + len(data)
-        return FileChunk(data, end, max(size, end if data else 0), "")
+            inside = self._access.container.list_blob_names(name_starts_with=f"{blob.blob_name}/")
+            is_directory = await anext(aiter(inside), None) is not None
+        raise no_file(f"{directory}/{path}", is_directory=is_directory)
 
     async def _record(self, target: Target) -> Record:
         record = await self.find(target)

@@ -60,12 +60,11 @@ class SharedKey:
 
 
 class Identity:
-    """The token of an identity."""
+    """The token of an identity, for the accounts of one cloud."""
 
     def __init__(
-        self, client_id: str, credential: Any = None, clock: Callable[[], float] = time.time
+        self, client_id: str, scope: str, credential: Any = None, clock: Callable[[], float] = time.time
     ) -> None:
-        scope = "https://batch.core.windows.net/.default"
         self._login = Login("Azure Batch", scope, client_id, credential, clock)
 
     async def headers(

@@ -24,7 +24,7 @@ ENVIRONMENT = "environment"
 SETTINGS = "SLIPWAY_PACKAGES"
 #: Seconds from which on an image is worth its while.
 LONG = 60
-_REMEDY = "or choose an image that has them: slipway run --image NAME"
+_IMAGE = "slipway run --image NAME"
 
 
 def make(file: Path, place: Path, environment: Dict[str, str]) -> str:
@@ -65,14 +65,18 @@ def main(arguments: List[str], environment: Dict[str, str]) -> int:
     try:
         how = make(file, place, environment)
     except (Absent, OSError, subprocess.CalledProcessError) as error:
-        reason = f"the packages of {file.name} could not be installed"
-        more = "" if isinstance(error, subprocess.CalledProcessError) else f": {error}"
-        sys.stderr.write(f"{reason}{more} (on {os.uname()[1]}); {_REMEDY}\n")
+        text = f"the packages of {file.name} could not be installed"
+        if isinstance(error, subprocess.CalledProcessError):  # which has said why
+            text += f" for Python {sys.version_info[0]}.{sys.version_info[1]}"
+            remedy = "list other versions, or choose an image with another Python, or with these packages"
+        else:
+            text, remedy = f"{text}: {error}", "or choose an image that has them"
+        sys.stderr.write(f"{text} (on {os.uname()[1]}); {remedy}: {_IMAGE}\n")
         return 1
     took = max(1, round(time.time() - began))
     sys.stdout.write(f"The packages of {file.name} {how}: {took} s\n")
     if took > LONG:
-        sys.stdout.write("An image that has them starts at once: slipway run --image NAME\n")
+        sys.stdout.write(f"An image that has them starts at once: {_IMAGE}\n")
     return 0
 
 

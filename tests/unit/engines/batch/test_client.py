@@ -28,6 +28,7 @@ from tests.unit.engines.batch.account import Reply, account, error
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 KEY = SharedKey("acct", SECRET)
+SCOPE = "https://batch.core.windows.net/.default"
 
 
 def replies(*answers: Reply | None) -> Any:
@@ -191,7 +192,7 @@ class _Login:
 async def test_a_token_is_kept_until_shortly_before_its_end_and_an_old_one_while_no_new_one_is_had() -> None:
     now = [0.0]
     login = _Login(1000, None, 9000)
-    identity = Identity("", login, lambda: now[0])
+    identity = Identity("", SCOPE, login, lambda: now[0])
 
     async def bearer(at: float) -> str:
         now[0] = at
@@ -206,7 +207,7 @@ async def test_a_token_is_kept_until_shortly_before_its_end_and_an_old_one_while
 
 async def test_without_a_login_an_operator_is_told_what_to_do() -> None:
     with pytest.raises(Misconfigured, match="run `az login`, or set AZURE_CLIENT_ID"):
-        await Identity("", _Login(None), lambda: 0.0).headers("GET", "/", {}, {})
+        await Identity("", SCOPE, _Login(None), lambda: 0.0).headers("GET", "/", {}, {})
 
 
 def test_a_key_is_never_shown() -> None:

@@ -80,3 +80,25 @@ def test_a_job_may_save_for_its_grace_and_is_terminated_only_after_its_upload() 
         cluster = clusters_from({"gpu": options}, "x")["gpu"]
         assert cluster.ending == 45
         assert cluster.terminated_after > cluster.ending + LATE_UPLOAD
+
+
+@pytest.mark.parametrize(
+    ("host", "scope", "management"),
+    [
+        ("a.westeurope.batch.azure.com", "https://batch.core.windows.net/.default", "azure.com"),
+        (
+            "a.usgovvirginia.batch.usgovcloudapi.net",
+            "https://batch.core.usgovcloudapi.net/.default",
+            "usgovcloudapi.net",
+        ),
+        (
+            "a.chinaeast2.batch.chinacloudapi.cn",
+            "https://batch.chinacloudapi.cn/.default",
+            "chinacloudapi.cn",
+        ),
+    ],
+)
+def test_the_scope_of_a_token_is_that_of_the_accounts_cloud(host: str, scope: str, management: str) -> None:
+    (cluster,) = clusters_from({"gpu": {**BARE, "url": f"https://{host}"}}, "x").values()
+
+    assert (cluster.scope, cluster.management) == (scope, f"https://management.{management}")

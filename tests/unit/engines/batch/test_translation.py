@@ -208,3 +208,14 @@ def test_a_pool_of_a_retired_size_says_so_to_its_jobs() -> None:
     assert "Standard_NC96ads_A100_v4" in old.facts.retired_size
     assert combined_facts(CLUSTER.facts, old.facts) == old.facts
     assert view(CLUSTER, POOL, {}).facts.retired_size == ""
+
+
+@pytest.mark.parametrize("talks", [True, False, None])
+def test_a_pool_whose_nodes_may_not_speak_to_each_other_takes_jobs_on_one_node_alone(
+    talks: bool | None,
+) -> None:
+    pool = POOL if talks is None else {**POOL, "enableInterNodeCommunication": talks}
+    facts = view(CLUSTER, pool, {}).facts
+
+    assert facts.lists_all is (talks is False)
+    assert (facts.max_nodes == 1) is (talks is False)

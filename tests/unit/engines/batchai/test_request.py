@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import pytest
+
+from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Order
 from shared.core.job import Target
 from shared.engines.batchai import client
 from shared.engines.batchai.client import Workspace, address
+from shared.engines.batchai.code import TOKEN
 from shared.engines.batchai.engine import BatchAIEngine
+from shared.engines.batchai.page import page_of
 from shared.jobspec import JobSpec
 from tests.names import TREE
 from tests.unit.world import job_json
@@ -36,6 +42,19 @@ def test_the_request_is_the_one_of_the_golden_file() -> None:
     (job_order,) = BatchAIEngine(WORKSPACE).submissions(_order(document))
     written = {"method": job_order.method, "path": job_order.path, "body": job_order.body}
     assert written == json.loads(GOLDEN.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("code", [None, CodeSource("https://code", "0" * 64, 1, WORK)])
+def test_a_page_of_jobs_as_slipway_sends_them_is_read_at_once(code: CodeSource | None) -> None:
+    """Whose token is not the first variable is read by the standard library, with all jobs of its page."""
+    variables = [{"name": TOKEN, "value": "t"}, {"name": "SLIPWAY_JOB_ID", "value": "j_x"}]
+    document = job_json(environmentVariables=variables)
+
+    (job_order,) = BatchAIEngine(WORKSPACE).submissions(replace(_order(document), code=code))
+    page = page_of(json.dumps({"value": [{"name": "n", **job_order.body}]}).encode())
+
+    assert job_order.body["properties"]["environmentVariables"][0]["name"] == TOKEN
+    assert "cluster" not in page["value"][0]["properties"]
 
 
 def _order(document: dict[str, Any]) -> Order:
@@ -87,7 +106,7 @@ def test_a_preparation_makes_the_directory_that_outlives_the_attempts() -> None:
         (request,) = BatchAIEngine(WORKSPACE).submissions(Order(target, document))
 
         properties = request.body["properties"]
-        assert properties["environmentVariables"] == [{"name": "SLIPWAY_SAVED", "value": "/logs/saved/j_x"}]
+        assert {"name": "SLIPWAY_SAVED", "value": "/logs/saved/j_x"} in properties["environmentVariables"]
         lines = properties.get("jobPreparation", {}).get("commandLine", "").splitlines()
         assert lines[1:] == (["echo mine"] if own else [])
         assert all('mkdir -p -m 700 -- "$SLIPWAY_SAVED"' in line for line in lines[:1])

@@ -14,10 +14,10 @@ from azure.core.exceptions import HttpResponseError
 from shared.core.engine import OutputFile
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason
-from shared.engines.batchai.code import PLACE, ended_without_code
+from shared.engines.batchai.code import PLACE, TOKEN, ended_without_code
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
-from shared.engines.batchai.translation import REASONS, TOKEN, observation, output_file, token_of
+from shared.engines.batchai.translation import REASONS, observation, output_file, token_of
 from shared.engines.codeless import CODELESS
 
 

@@ -128,7 +128,6 @@ BY_DROP = "shared/intake/drops/dropped.py: _candidate, drop"
 BY_INVENTORY = "shared/intake/drops/dropped.py: _candidate, inventory"
 #: What a job does not have of the message that it comes from, by its door.
 NO_TRACE = {
-    (RERUN, "dependencies"): "they were met before the first job ran",
     (BY_DROP, "code"): "a folder brings its own",
     (BY_INVENTORY, "code"): "a folder brings its own",
     (RERUN, "line ends"): "its scripts are not read a second time",

@@ -315,3 +315,24 @@ async def test_errors_are_no_warnings(world: World) -> None:
     body = await explained(world, job_json(nodeCuont=1))
     assert "SW012" in {one["code"] for one in body["problems"]}
     assert not [text for text in body["warnings"] if text.startswith("SW012")]
+
+
+async def test_a_job_is_shown_what_it_will_read_of_those_that_have_ended(world: World) -> None:
+    world.use(engines=Engines(engine := OrderKeeper()))
+    ended, active = [(await world.named(name)).id for name in ("data", "more")]
+    target = (await world.job(ended)).fixed_target
+    world.engine.set_state(target.name, JobState.SUCCEEDED, segment="seg/1")
+    engine.set_state(target.name, JobState.SUCCEEDED, segment="seg/1")
+    await world.make_pass()
+
+    await explained(world, {"spec": job_json(), "after": [ended, active]}, "k")
+
+    assert engine.order is not None
+    variables = {
+        one["name"]: one["value"] for one in engine.order.document["properties"]["environmentVariables"]
+    }
+    assert {name: value for name, value in variables.items() if name.startswith("SLIPWAY_AFTER")} == {
+        "SLIPWAY_AFTER_1": ended,
+        "SLIPWAY_AFTER_1_STDOUTERR": "$AZ_BATCHAI_MOUNT_ROOT/logs/seg/1/stdouterr",
+        "SLIPWAY_AFTER_2": active,
+    }

@@ -55,7 +55,7 @@ PLANTED = {
     ),
     "a zone that Azure does not ask": (
         "batch-network.bicep",
-        "name: 'privatelink.batch.azure.com'",
+        "name: 'privatelink.batch.${suffix}'",
         "name: 'privatelink.batch.example.com'",
     ),
     "logs of two years": ("monitor.bicep", "retentionInDays: 30", "retentionInDays: 730"),

@@ -81,13 +81,14 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
             job.wait().state,
             [file.name for file in job.files()],
             job.cancel().state,
+            job.rerun(idempotency_key="k").id,
         )
 
     async with answering(as_slipway(api(JOB))) as url:
         job, *result = await asyncio.to_thread(work, url)
 
     assert repr(job) == f"Job('{ID}', name='train', state='failed')"
-    assert result == [ID, "failed", ["stdouterr/stderr.txt"], "failed"]
+    assert result == [ID, "failed", ["stdouterr/stderr.txt"], "failed", ID]
 
 
 async def test_a_success_is_its_record_and_files_are_saved(tmp_path: Any) -> None:

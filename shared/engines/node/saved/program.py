@@ -1,0 +1,83 @@
+"""The program that keeps the saved directory of a job on its node (`keep` starts it).
+
+All nodes write back at the same seconds, and it takes at most a fifth of the time.
+"""
+
+import os
+import sys
+import time
+from typing import Any, Dict, Set
+
+from shared.engines.node.blobs import Container
+from shared.engines.node.saved.generations import FILE, Moment
+from shared.engines.node.saved.node import Saved
+from shared.engines.node.saved.shelf import MOST_READ, Lacking, Shelf
+
+#: What it may be told to do: before the start, while the job runs, and at its end.
+FILL, WRITE_BACK, FINISH_SAVED = "fill", "write-back", "finish-saved"
+#: Variables with the directory; the attempt and the run; the node's number, and those of all; and the time of
+#: the last write-back.
+SAVED, RUN_NUMBERS, RANK, NODES_OF_RUN = "SLIPWAY_SAVED", "SLIPWAY_SAVED_RUN", "SLIPWAY_RANK", "SLIPWAY_NODES"
+LAST_AT = "SLIPWAY_SAVED_AT"
+#: Seconds between two write-backs: at least; and where a fourth of them is enough for one, at most. Up to
+#: that, no more than an eighth of a job's time is lost with its node.
+OFTEN_SAVED, SELDOM_SAVED = 5, 80
+
+#: The exit code where there is nothing of the job from which this one is to go on.
+NOTHING_THERE = 3
+
+
+def pause(age: float, took: float) -> int:
+    """Seconds between write-backs of a job that has run that long, if the last one took so many.
+
+    It doubles, and they are at its multiples: nodes with different pauses still meet at the longer one's.
+    """
+    seconds = OFTEN_SAVED
+    while seconds < min(age / 8, SELDOM_SAVED) or seconds < 4 * took:
+        seconds *= 2
+    return seconds
+
+
+def write_back_often(saved: Saved) -> None:
+    """Write back until the process is ended. A failure is tried again at the next moment, and named once."""
+    reasons: Set[str] = set()
+    began, took, is_begun = time.time(), 0.0, False
+    while True:
+        seconds = pause(time.time() - began, took)
+        at = (int(time.time()) // seconds + 1) * seconds
+        time.sleep(max(0.0, at - time.time()))
+        start = time.monotonic()
+        try:
+            if not is_begun:
+                saved.begin()
+            is_begun = True
+            saved.write_back(at)
+        except OSError as error:
+            if str(error) not in reasons:
+                sys.stderr.write(f"{error}\n")
+                sys.stderr.flush()
+            reasons.add(str(error))
+        took = time.monotonic() - start
+
+
+def save(word: str, where: Dict[str, Any]) -> int:
+    """Fill, write back often, or write back for the last time; returns the exit code."""
+    attempt, run = map(int, os.environ[RUN_NUMBERS].split("-"))
+    node, nodes = int(os.environ.get(RANK) or 0), int(os.environ.get(NODES_OF_RUN) or 1)
+    saved = Saved(Shelf(Container(where), where), os.environ[SAVED], Moment(attempt, run, 0), node, nodes)
+    try:
+        if word == FILL:
+            files = [entry.size for entry in saved.fill() if entry.kind == FILE]
+            if files:
+                sys.stdout.write(f"Restored {len(files)} files that the job saved, {sum(files)} bytes\n")
+        elif word == WRITE_BACK:
+            write_back_often(saved)
+        else:
+            saved.begin()
+            saved.write_back(int(os.environ.get(LAST_AT) or time.time()))
+    except OSError as error:
+        sys.stderr.write(f"{error}\n")
+        return NOTHING_THERE if isinstance(error, Lacking) else 1
+    for name, reason in sorted(saved.left_out.items())[:MOST_READ]:
+        sys.stderr.write(f"Not saved: {name}: {reason}\n")
+    return 0

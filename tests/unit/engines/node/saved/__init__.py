@@ -1,0 +1,1 @@
+"""What jobs save on nodes that share no disk."""
