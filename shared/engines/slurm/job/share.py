@@ -10,8 +10,8 @@ from shared.engines.slurm.job.chosen import Listed
 from shared.engines.slurm.job.resources import shares
 from shared.jobspec import JsonObject, mebibytes
 
-#: An amount in the list of what is allocated: gres/gpu=2, mem=1536M, or mem=1.50G. `gres/gpu:a100` counts again what
-#: `gres/gpu` holds.
+#: An amount in the list of what is allocated: gres/gpu=2, mem=1536M, or mem=1.50G. `gres/gpu:a100` counts
+#: again what `gres/gpu` holds.
 _AMOUNT = re.compile(r"(?:^|,)(cpu|mem|node|gres/gpu)=(\d{1,12}(?:\.\d{1,9})?)([KMGTP]?)", re.ASCII)
 _MEBIBYTES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
 
