@@ -30,8 +30,8 @@ def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
 def allotted(job: Job, observation: Observation) -> dict[str, Any]:
     """What it has of its nodes, once its scheduler reports that; before, it counts with what was requested.
 
-    Its claim on its team's quota stays as it is until its end. A job that asked for whole nodes has them, also
-    those that are smaller than the largest of its partition.
+    Its claim on its team's quota stays as it is until its end. A job that asked for whole nodes has them,
+    even if they are smaller than the largest of its partition.
     """
     if observation.allotted is None:
         return {}
