@@ -364,6 +364,22 @@ def test_a_program_that_is_not_there_is_named(node: Nodes) -> None:
     assert "There is no mpirun on" in node.record()["message"]
 
 
+@pytest.mark.parametrize(("content", "mode"), [("#!/bin/sh\n", 0o644), ("\x7fELF of another machine", 0o755)])
+def test_a_program_that_cannot_be_run_is_named_and_is_no_failure_of_the_node(
+    node: Nodes, content: str, mode: int
+) -> None:
+    tools = _tools(node.root)
+    (tools / "mpirun").write_text(content)
+    (tools / "mpirun").chmod(mode)
+    node.site = replace(node.site, path=str(tools))
+
+    assert node.run(customMpiSettings={"commandLine": "hostname"}) == 127
+
+    record = node.record()
+    assert (record["reason"], record["final"], record["exitCode"]) == ("unsupported", True, 127)
+    assert record["message"].startswith("There is no mpirun that can be run (")
+
+
 def test_a_path_without_the_programs_of_the_scheduler_is_named_at_once(node: Nodes) -> None:
     scheduler = replace(node.site.scheduler, ready=("no-such-scontrol", "ping"))
     node.site = replace(node.site, scheduler=scheduler)
