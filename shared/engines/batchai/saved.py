@@ -36,7 +36,7 @@ _RESUME = f"""\
 def directories(order: Order) -> dict[str, str]:
     """The variables with the directory of a job, and with those of the jobs that it waited for."""
     own = {SAVED: _directory(order.document["properties"]["stdOutErrPathPrefix"], order.target)}
-    earlier = (one for one in order.before if one.prefix and one.has_saved)
+    earlier = (one for one in order.before if one.prefix and one.saved)
     return own | {one.saved: _directory(one.prefix, one.target) for one in earlier}
 
 
