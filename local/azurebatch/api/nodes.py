@@ -1,6 +1,7 @@
 """Operations on nodes."""
 
 from typing import NamedTuple
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -10,6 +11,8 @@ from local.azurebatch.api.views import View, node_view
 from local.azurebatch.api.wire import Call, document, done
 from local.azurebatch.state.errors import conflict, not_found
 from local.azurebatch.state.models import WORKING, Node, Pool
+
+_SSH = 22
 
 
 async def every(call: Call) -> web.StreamResponse:
@@ -64,6 +67,45 @@ async def enable(call: Call) -> web.StreamResponse:
     return done(call, 200)
 
 
+async def add_user(call: Call) -> web.StreamResponse:
+    """Note an account of a node, with which no login is possible."""
+    pool, node = _working(call)
+    name = str(call.body["name"])
+    if name in node.users:
+        raise conflict("NodeUserExists", "The specified node user already exists.")
+    call.store.save(pool.with_node(node.evolve(users=(*node.users, name))))
+    return done(call, 201, path=f"/pools/{pool.id}/nodes/{node.id}/users/{quote(name)}")
+
+
+async def update_user(call: Call) -> web.StreamResponse:
+    """Change an account of a node: its password, key or expiry, of which none is kept."""
+    _user(call)
+    return done(call, 200)
+
+
+async def delete_user(call: Call) -> web.StreamResponse:
+    """Remove an account of a node."""
+    pool, node = _user(call)
+    rest = tuple(name for name in node.users if name != call.names["user"])
+    call.store.save(pool.with_node(node.evolve(users=rest)))
+    return done(call, 200)
+
+
+async def remote_login(call: Call) -> web.StreamResponse:
+    """The address of a node. No ssh server of the emulator's listens there."""
+    _, node = _working(call)
+    login = {"remoteLoginIPAddress": node.address, "remoteLoginPort": _SSH}
+    return document(call, "computenodes/@Element", login)
+
+
+def _user(call: Call) -> "PoolNode":
+    """The node of the path, if it has the account of the path. Raises BatchError."""
+    pool, node = _working(call)
+    if call.names["user"] not in node.users:
+        raise not_found("NodeUser")
+    return PoolNode(pool, node)
+
+
 class PoolNode(NamedTuple):
     """A node and its pool."""
 
@@ -82,7 +124,7 @@ def node_of(call: Call) -> PoolNode:
 
 def _working(call: Call) -> PoolNode:
     pool, node = node_of(call)
-    if node.state not in (*WORKING, "starttaskfailed"):
+    if node.state not in (*WORKING, "starttaskfailed", "unusable"):
         raise conflict("NodeNotReady", "The specified compute node is not ready for this operation.")
     return PoolNode(pool, node)
 

@@ -82,13 +82,13 @@ def node_view(base: str, pool: Pool, node: Node, running: list[Task]) -> View:
     if node.booted:
         view["lastBootTime"] = stamp(node.booted)
         view["nodeAgentInfo"] = {"version": "1.0.0", "lastUpdateTime": stamp(node.booted)}
+    if node.errors:
+        view["errors"] = list(node.errors)
     if start := pool.document.get("startTask"):
         view["startTask"] = start
-        view["startTaskInfo"] = node.start_task or {
-            "state": "running",
-            "startTime": stamp(node.since),
-            "retryCount": 0,
-        }
+    if start or node.start_task:
+        begun = {"state": "running", "startTime": stamp(node.since), "retryCount": 0}
+        view["startTaskInfo"] = node.start_task or begun
     return view
 
 

@@ -1,14 +1,14 @@
 """The language of autoscale formulas: parsed into statements, evaluated over samples. Pure.
 
 A subset: numbers, times and intervals, `GetSample` and `GetSamplePercent` of variables, the functions that
-formulas for queues use, and all operators.
+formulas for queues use, `time` of a text, and all operators.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from local.azurebatch.autoscale.tokens import Token, tokens
 from local.azurebatch.autoscale.values import (
     FUNCTIONS,
     INTERVALS,
@@ -18,22 +18,8 @@ from local.azurebatch.autoscale.values import (
     Samples,
     Value,
     World,
+    moment,
 )
-
-_TOKEN = re.compile(
-    r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(?P<name>\$?[A-Za-z_]\w*)"
-    r"|(?P<mark>&&|\|\||[<>=!]=|[-+*/<>!?:=(),;.])",
-    re.DOTALL,
-)
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    line: int
-    column: int
-
 
 Evaluate = Callable[["_Scope"], Value]
 
@@ -48,7 +34,7 @@ class _Scope:
 class Formula:
     """A parsed formula."""
 
-    statements: Sequence[tuple[_Token, Evaluate]]
+    statements: Sequence[tuple[Token, Evaluate]]
 
     def evaluate(self, world: World) -> dict[str, Value]:
         """The values of all names that the formula sets. Raises FormulaError."""
@@ -57,7 +43,7 @@ class Formula:
             try:
                 scope.names[token.text] = expression(scope)
             except (TypeError, ValueError, ArithmeticError, IndexError, RecursionError) as error:
-                raise _wrong(token, f"Cannot be evaluated: {error}") from None
+                raise token.wrong(f"Cannot be evaluated: {error}") from None
         return scope.names
 
 
@@ -67,10 +53,6 @@ def read(text: str) -> Formula:
         return _Reader(text).formula()
     except RecursionError:
         raise FormulaError("Line 1, Col 1: The formula is nested too deeply") from None
-
-
-def _wrong(token: _Token, message: str) -> FormulaError:
-    return FormulaError(f"Line {token.line}, Col {token.column}: {message}")
 
 
 class _Reader:
@@ -91,19 +73,7 @@ class _Reader:
     )
 
     def __init__(self, text: str) -> None:
-        self._tokens: list[_Token] = []
-        position, line, start = 0, 1, 0
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            column = position - start + 1
-            if match is None:
-                raise FormulaError(f"Line {line}, Col {column}: Unexpected character {text[position]!r}")
-            if match.lastgroup != "space":
-                self._tokens.append(_Token(match.lastgroup or "", match[0], line, column))
-            position = match.end()
-            if lines := match[0].count("\n"):
-                line, start = line + lines, match.start() + match[0].rfind("\n") + 1
-        self._tokens.append(_Token("end", "", line, 1))
+        self._tokens = tokens(text)
         self._at = 0
         self._names: set[str] = set()
 
@@ -115,7 +85,7 @@ class _Reader:
             token = self._tokens[self._at]
             self._at += 1
             if token.kind != "name":
-                raise _wrong(token, f"Unexpected {token.text!r}; a name is expected")
+                raise token.wrong(f"Unexpected {token.text!r}; a name is expected")
             self._need("=")
             expression = self._condition()
             statements.append((token, expression))
@@ -158,19 +128,22 @@ class _Reader:
         if token.kind == "number":
             number = float(token.text)
             return lambda _: number
+        if token.kind == "text":
+            text = token.text.strip('"')
+            return lambda _: text
         if token.text == "(":
             inner = self._condition()
             self._need(")")
             return inner
         if token.kind != "name":
-            raise _wrong(token, f"Unexpected {token.text or 'end'!r}")
+            raise token.wrong(f"Unexpected {token.text or 'end'!r}")
         if self._take("("):
             return self._call(token)
         if self._take("."):
             return self._sampled(token)
         return self._name(token)
 
-    def _name(self, token: _Token) -> Evaluate:
+    def _name(self, token: Token) -> Evaluate:
         name = token.text
         if name in INTERVALS or name in OPTIONS:
             constant = INTERVALS.get(name, name)
@@ -178,19 +151,19 @@ class _Reader:
         if name in self._names:
             return lambda scope: scope.names[name]
         if not name.startswith("$"):
-            raise _wrong(token, f"Undefined symbol: {name}")
+            raise token.wrong(f"Undefined symbol: {name}")
         return lambda scope: _samples(scope, token).values[-1][1]
 
-    def _call(self, token: _Token) -> Evaluate:
+    def _call(self, token: Token) -> Evaluate:
         arguments = self._arguments()
         if token.text == "time" and not arguments:
             return lambda scope: scope.world.now
-        work = FUNCTIONS.get(token.text)
+        work = moment if token.text == "time" else FUNCTIONS.get(token.text)
         if work is None:
-            raise _wrong(token, f"Undefined function: {token.text}")
+            raise token.wrong(f"Undefined function: {token.text}")
         return lambda scope: work(*(argument(scope) for argument in arguments))
 
-    def _sampled(self, token: _Token) -> Evaluate:
+    def _sampled(self, token: Token) -> Evaluate:
         method = self._tokens[self._at]
         self._at += 1
         self._need("(")
@@ -198,7 +171,7 @@ class _Reader:
         if method.text == "GetSamplePercent" and arguments:
             return lambda scope: _samples(scope, token).share(arguments[0](scope))
         if method.text != "GetSample" or not 1 <= len(arguments) <= 3:
-            raise _wrong(method, f"Undefined method: {method.text}")
+            raise method.wrong(f"Undefined method: {method.text}")
         counts = self._counts
 
         def sampled(scope: _Scope) -> list[float]:
@@ -233,15 +206,15 @@ class _Reader:
     def _need(self, text: str) -> None:
         if not self._take(text):
             token = self._tokens[self._at]
-            raise _wrong(token, f"Unexpected {token.text or 'end'!r}; {text!r} is expected")
+            raise token.wrong(f"Unexpected {token.text or 'end'!r}; {text!r} is expected")
 
 
 def _both(work: Callable[[Any, Any], Value], rest: Evaluate, right: Evaluate) -> Evaluate:
     return lambda scope: work(rest(scope), right(scope))
 
 
-def _samples(scope: _Scope, token: _Token) -> Samples:
+def _samples(scope: _Scope, token: Token) -> Samples:
     samples = scope.world.variables.get(token.text.removeprefix("$"))
     if samples is None:
-        raise _wrong(token, f"Undefined symbol: {token.text}")
+        raise token.wrong(f"Undefined symbol: {token.text}")
     return samples

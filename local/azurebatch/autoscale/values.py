@@ -3,7 +3,10 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, Self
+
+from local.azurebatch.state.moment import read_stamp
 
 
 class Interval(float):
@@ -63,6 +66,14 @@ def _of_all(work: Callable[[list[float]], float]) -> Callable[..., float]:
 def _median(values: list[float]) -> float:
     ordered, middle = sorted(values), len(values) // 2
     return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def moment(text: Value) -> float:
+    """A time in seconds, from a text as W3C or RFC 1123 write times. Raises ValueError."""
+    try:
+        return read_stamp(text).timestamp()
+    except ValueError:
+        return parsedate_to_datetime(text).timestamp()
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {

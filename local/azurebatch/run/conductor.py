@@ -113,11 +113,19 @@ class Conductor:
     def reboot(self, pool: Pool, node: Node, option: str, clean: bool) -> None:
         """Reboot a node, with `clean` as if it were new. Its tasks are requeued or terminated."""
         now = self._clock()
-        self._store.save(pool.with_node(node.evolve(state="rebooting", since=now, booted=None)))
+        clean_node = node.evolve(state="rebooting", since=now, booted=None, errors=(), start_task=None)
+        clean_node = clean_node.evolve(users=()) if clean else clean_node
+        self._store.save(pool.with_node(clean_node))
         self.preparations.forget(node)
         self.leave(pool, {node.id}, option)
         if clean:
             remove(root(self._settings.data, node.number))
+        self.nudge()
+
+    def fail(self, pool: Pool, node: Node) -> None:
+        """A node fails, in the state that it has. Its tasks wait for another one."""
+        self._store.save(pool.with_node(node.evolve(since=self._clock())))
+        self.requeue(pool, {node.id})
         self.nudge()
 
     def leave(self, pool: Pool, nodes: set[str], option: str) -> None:

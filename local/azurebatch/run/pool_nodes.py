@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from local.azurebatch.settings import Pace
+from local.azurebatch.state.faults import resize_error
 from local.azurebatch.state.models import Node, NodeState, Pool, Task
 
 #: The states in which a region can preempt a spot node.
@@ -82,6 +83,15 @@ def _resize(result: Step, busy: Collection[str], numbers: "Iterable[int]", now: 
     if due > now and pool.allocation == "resizing" and _target_count(pool) > _present(pool):
         result.wake = min(due, result.wake or due)
         return
+    if pool.coming_errors and pool.allocation == "resizing" and _target_count(pool) > _present(pool):
+        code, *rest = pool.coming_errors
+        result.pool = pool.evolve(
+            allocation="steady",
+            allocation_since=now,
+            resize_errors=(resize_error(code),),
+            coming_errors=tuple(rest),
+        )
+        return
     numbers = iter(numbers)
     for dedicated, target in ((True, pool.dedicated), (False, pool.spot)):
         present = [node for node in pool.nodes if node.dedicated == dedicated and node.state != "leavingpool"]
@@ -90,6 +100,7 @@ def _resize(result: Step, busy: Collection[str], numbers: "Iterable[int]", now: 
             pool = _grown(pool, dedicated, [next(numbers) for _ in range(count - len(present))], now)
         elif len(present) > count:
             pool = _shrunk(pool, present, len(present) - count, busy, now)
+    pool = pool.evolve(resize_errors=()) if pool.resize_errors else pool
     if not any(node.state == "leavingpool" for node in pool.nodes) and _target_count(pool) == _present(pool):
         pool = pool.evolve(allocation="steady", allocation_since=now)
     elif result.wake is None and pool != result.pool:

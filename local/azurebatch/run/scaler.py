@@ -65,7 +65,8 @@ class Scaler:
             autoscale=scale.model_copy(update={"last": now, "results": run.results, "error": run.error})
         )
         differs = (run.dedicated, run.spot) != (pool.dedicated, pool.spot)
-        if run.error is None and differs and pool.allocation == "steady":
+        # What could not be allocated is tried again.
+        if run.error is None and (differs or pool.resize_errors) and pool.allocation == "steady":
             changed = changed.evolve(
                 dedicated=run.dedicated,
                 spot=run.spot,
@@ -123,6 +124,9 @@ class Scaler:
             "PreemptedNodeCount": sum(node.state == "preempted" for node in present),
             "UsableNodeCount": usable,
             "TaskSlotsPerNode": pool.slots,
+            "TargetDedicatedNodes": pool.dedicated,
+            "TargetDedicated": pool.dedicated,
+            "TargetLowPriorityNodes": pool.spot,
         }
 
 

@@ -36,7 +36,7 @@ def query(name: str, value: str, reason: str) -> BatchError:
 
 def not_found(kind: str) -> BatchError:
     """A missing resource of a kind such as Pool, Job, Task, Node."""
-    name = {"Node": "compute node"}.get(kind, kind.lower())
+    name = {"Node": "compute node", "NodeUser": "node user"}.get(kind, kind.lower())
     return BatchError(404, f"{kind}NotFound", f"The specified {name} does not exist.")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 from local.azurebatch.state.errors import BatchError
 
@@ -26,6 +27,29 @@ REFUSALS: Mapping[str, tuple[int, str]] = {
         "The server received too many requests to enable autoscale on the pool; retry after 30 seconds.",
     ),
 }
+
+
+#: With what a pool may fail to grow: the service's codes, each with a sentence.
+RESIZE_ERRORS: Mapping[str, str] = {
+    "AccountCoreQuotaReached": "The specified account has reached core quota",
+    "AccountLowPriorityCoreQuotaReached": "The specified account has reached low priority core quota",
+    "AccountSpotCoreQuotaReached": "The specified account has reached spot core quota",
+    "AccountVMSeriesCoreQuotaReached": "The specified account has reached VM series core quota",
+    "AllocationFailed": "Desired number of nodes could not be allocated",
+    "AllocationTimedout": "Desired number of nodes could not be allocated as the resize timeout was reached",
+    "CommunicationEnabledPoolReachedMaxVMCount": "Communication enabled pool has reached the most nodes",
+    "DependentResourceNotFound": "A resource that the pool depends on was not found",
+    "DiskEncryptionFailure": "The disks of the pool could not be encrypted",
+    "FailedIdentityOperation": "An operation of the pool's identity failed",
+    "IncompatibleVMSize": "The VM size is not compatible with the configuration of the pool",
+    "OverconstrainedAllocationRequestError": "No machines fit all that the pool asks for",
+    "UnsupportedVMSize": "The VM size is not supported in this region",
+}
+
+
+def resize_error(code: str) -> dict[str, Any]:
+    """The error of a resize, as a pool shows it."""
+    return {"code": code, "message": RESIZE_ERRORS[code], "values": []}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ NodeState = Literal[
     "running",
     "rebooting",
     "preempted",
+    "unusable",
     "leavingpool",
 ]
 JobState = Literal["active", "disabling", "disabled", "terminating", "completed", "deleting"]
@@ -61,6 +62,9 @@ class Node(BaseModel):
     booted: datetime | None = None
     takes_tasks: bool = True
     start_task: Document | None = None
+    errors: tuple[Document, ...] = ()
+    #: the names of the accounts that callers have added
+    users: tuple[str, ...] = ()
     total_run: int = 0
     total_succeeded: int = 0
 
@@ -105,6 +109,8 @@ class Pool(Record):
     #: What happens to tasks on nodes that leave: requeue, terminate, taskcompletion, retaineddata.
     leaving: str = "requeue"
     resize_errors: tuple[Document, ...] = ()
+    #: the codes with which the next attempts to grow will fail
+    coming_errors: tuple[str, ...] = ()
     autoscale: Autoscale | None = None
     nodes: tuple[Node, ...] = ()
     nodes_so_far: int = 0

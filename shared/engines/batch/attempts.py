@@ -85,6 +85,7 @@ class Attempts:
         view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
         if sizes:
             await self._pool.scale(demand(sizes))
+            await self._pool.reboot_failed()
         over = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(over, self._tasks.delete)
         by_name = {one.name: one for one in listed}

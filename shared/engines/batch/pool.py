@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.batch.account import Account
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.node_faults import FILTER, SELECT, faults, may_reboot
 from shared.engines.batch.pools import error_text, target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.wire.client import BatchClient
@@ -36,6 +38,8 @@ class Pool:
         self._target = 0
         #: the problem with the last formula
         self._trouble = ""
+        #: the nodes of the last view that cannot run jobs, until they are rebooted
+        self._failed: Sequence[Mapping[str, Any]] = ()
 
     async def view(self) -> ClusterView:
         """The current pool, by two calls; once an hour a third one asks for the account's quota."""
@@ -49,7 +53,34 @@ class Pool:
         self._target = target_of(pool)
         quota = await self._account.quota(str(pool.get("vmSize") or ""))
         current = view(self._cluster, pool, counts, quota)
-        return replace(current, errors=(*current.errors, self._trouble)) if self._trouble else current
+        self._failed = await self._failed_nodes() if current.counts["unusable"] else []
+        errors = (*current.errors, *filter(None, [self._trouble]), *faults(name, self._failed))
+        return replace(current, errors=errors)
+
+    async def _failed_nodes(self) -> Sequence[Mapping[str, Any]]:
+        """The nodes whose start task failed, or that are unusable."""
+        nodes = self._client.listed(f"/pools/{self._cluster.pool}/nodes", filter=FILTER, select=SELECT)
+        try:
+            return [one async for one in nodes]
+        except EngineError as error:
+            log.warning("the nodes of %s that failed cannot be read: %s", self._cluster.name, error)
+            return []
+
+    async def reboot_failed(self) -> None:
+        """Reboot the nodes that failed a short time ago, of a pool that is ours to scale.
+
+        Errors are logged, so no job fails because of them.
+        """
+        failed, self._failed = self._failed if self._cluster.scales else [], []
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        for name in (str(one.get("id") or "") for one in failed if may_reboot(one, now)):
+            try:
+                body = {"nodeRebootOption": "requeue"}
+                await self._client.call("POST", f"/pools/{self._cluster.pool}/nodes/{name}/reboot", body)
+            except EngineError as error:
+                log.warning("the node %s of %s is not rebooted: %s", name, self._cluster.name, error)
+            else:
+                log.warning("the node %s of %s had failed and is rebooted", name, self._cluster.name)
 
     async def scale(self, demand: Demand) -> None:
         """Write the formula for the current demand, if the pool has another one or too few nodes.

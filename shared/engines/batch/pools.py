@@ -9,6 +9,7 @@ from typing import Any
 from shared.core.engine import ClusterView, Why, lacks_quota, too_large
 from shared.core.facts import Allotted, Supply
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.node_faults import START_TASK, UNUSABLE
 from shared.engines.batch.quota import Quota
 from shared.engines.batch.sizes import size_trouble
 
@@ -26,12 +27,13 @@ _STATES: Mapping[str, str] = {
 _GROWTH = "before that, a pass writes the pool's formula, at most every 30 s, and Azure resizes the pool"
 _QUOTAS = "[dedicatedCoreQuotaPerVmFamily, lowPriorityCoreQuota]"
 _SPACE = ("idle", "running", "preparing", "unusable", "leaving")
-#: Part of the code of a resize error → the word for the reason, and a sentence.
+#: Part of the code of a resize error → the word for the reason, and a sentence. Azure spells codes in more
+#: than one way (`AllocationTimedout`): case is ignored.
 _ERRORS: tuple[tuple[str, str, str], ...] = (
     ("QuotaReached", "Quota", "the account's quota of cores is used up: ask Azure for more"),
     ("QuotaExceeded", "Quota", "the account's quota of cores is used up: ask Azure for more"),
     ("AllocationFailed", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
-    ("AllocationTimedOut", "NoCapacity", "Azure did not give virtual machines in time"),
+    ("AllocationTimedout", "NoCapacity", "Azure did not give virtual machines in time"),
     ("Overconstrained", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
     ("Capacity", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
     ("AutoScal", "Formula", "Azure cannot evaluate the pool's formula; an operator has to correct it"),
@@ -114,8 +116,9 @@ def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) ->
     if current.counts.get("idle", 0) >= nodes:
         text = f"enough nodes of the cluster {current.name} are idle, but jobs before it may need more"
         return Why("InTurn", text, passes=True)
-    if current.errors:
-        return _of_error(current.errors[0], current.name)
+    errors_of_pool = [one for one in current.errors if not _is_of_nodes(one)]
+    if errors_of_pool:
+        return _of_error(errors_of_pool[0], current.name)
     if lacks_quota(nodes, current):
         return Why("Quota", f"{current.supply.quota}: ask Azure for more", lacks_capacity=True)
     reason = _comes(nodes, current)
@@ -127,7 +130,7 @@ def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) ->
 def _of_error(error: str, name: str) -> Why:
     code = error.partition(":")[0]
     for part, word, text in _ERRORS:
-        if part in code:
+        if part.lower() in code.lower():
             return Why(word, f"{text} ({error})", lacks_capacity=word in ("Quota", "NoCapacity"))
     return Why("ClusterErrors", f"the pool of {name} reports: {error}")
 
@@ -139,11 +142,22 @@ def _comes(nodes: int, current: ClusterView) -> Why:
     if counts.get("preparing", 0):
         return Why("NodesPreparing", f"nodes of the cluster {current.name} are being prepared", passes=True)
     if counts.get("unusable", 0):
-        return Why("NodesUnusable", f"nodes of the cluster {current.name} are unusable")
+        return _of_nodes(current)
     if counts.get("idle", 0) + counts.get("running", 0) < nodes:
         text = f"the pool of {current.name} lacks nodes; Azure evaluates its formula every five minutes"
         return Why("NodesMissing", text, passes=True)
     return Why("NodesBusy", f"the nodes of the cluster {current.name} are busy with other jobs", passes=True)
+
+
+def _is_of_nodes(error: str) -> bool:
+    return error.partition(":")[0] in (START_TASK, UNUSABLE)
+
+
+def _of_nodes(current: ClusterView) -> Why:
+    """Why nodes cannot be used, as far as they say."""
+    for word, _, text in (error.partition(": ") for error in filter(_is_of_nodes, current.errors)):
+        return Why(word, text)
+    return Why(UNUSABLE, f"nodes of the cluster {current.name} are unusable")
 
 
 def error_text(one: Mapping[str, Any]) -> str:

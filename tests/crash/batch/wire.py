@@ -51,7 +51,8 @@ class BatchWire:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
         """Serve it for the length of the block; yields the address."""
-        async with account(self._answer, strict=True) as running:
+        # A pause lasts by this machine's clock, which a story does not wait for.
+        async with account(self._answer, strict=True, pause=0) as running:
             yield running.url
 
     def happen_late(self) -> None:

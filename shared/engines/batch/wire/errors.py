@@ -33,6 +33,11 @@ _MEANINGS: Mapping[str, type[EngineError]] = {
             "Forbidden",
             "InsufficientAccountPermissions",
             "InvalidAutoScalingSettings",
+            # Parameters are ours, such as a version that Azure has retired: no job is the cause.
+            "InvalidQueryParameterValue",
+            "MissingRequiredQueryParameter",
+            "OutOfRangeQueryParameterValue",
+            "UnsupportedQueryParameter",
             "JobCompleted",
             "JobDisabled",
             "PoolNotFound",
@@ -46,6 +51,7 @@ _MEANINGS: Mapping[str, type[EngineError]] = {
 _REMEDIES: Mapping[str, str] = {
     "AuthenticationFailed": "check the account's key, or the roles of the identity, and this machine's clock",
     "JobCompleted": "the Batch job for Slipway's tasks was terminated: delete it; Slipway creates a new one",
+    "InvalidQueryParameterValue": "Azure may have retired the version that Slipway speaks: upgrade Slipway",
     "JobDisabled": "the Batch job for Slipway's tasks was disabled: enable it",
 }
 #: The service appends these to each message. They are useless in an event, and differ each time.

@@ -31,6 +31,8 @@ NAMES = {
     "NodeReboot": "BatchNodeRebootOptions",
     "NodeReimage": "BatchNodeReimageOptions",
     "NodeDisableScheduling": "BatchNodeDisableSchedulingOptions",
+    "NodeUserCreate": "BatchNodeUserCreateOptions",
+    "NodeUserReplace": "BatchNodeUserReplaceOptions",
     "JobCreate": "BatchJobCreateOptions",
     "JobUpdate": "BatchJobUpdateOptions",
     "JobReplace": "BatchJob",

@@ -61,9 +61,12 @@ def _refusal(request: Request) -> Reply | None:
 
 @asynccontextmanager
 async def account(
-    answer: Callable[[Request], Reply | None], *, strict: bool = False
+    answer: Callable[[Request], Reply | None], *, strict: bool = False, pause: int = 1
 ) -> AsyncIterator[Account]:
-    """The account, listening on a port of this machine; a strict one refuses what the service does."""
+    """The account, listening on a port of this machine; a strict one refuses what the service does.
+
+    `pause`: the seconds that it asks for when it is busy.
+    """
     result = Account(answer)
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -85,7 +88,7 @@ async def account(
             return web.Response()
         status, body = reply
         text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
-        headers = {"Retry-After": "1"} if status in (429, 503) else {}
+        headers = {"Retry-After": str(pause)} if status in (429, 503) else {}
         return web.Response(status=status, text=text, headers=headers, content_type="application/json")
 
     async with answering(handle) as result.url:

@@ -36,6 +36,7 @@ class Service:
         }
     )
     counts: dict[str, Any] = field(default_factory=dict)
+    failed: list[dict[str, Any]] = field(default_factory=list)
     jobs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     fail: dict[str, Reply | None] = field(default_factory=dict)
     lose: set[str] = field(default_factory=set)
@@ -78,6 +79,10 @@ class Service:
             return 201, None
         if request.path == "/nodecounts":
             return 200, {"value": [{"poolId": "t4", **self.counts}] if self.counts else []}
+        if request.path == "/pools/t4/nodes":
+            return 200, {"value": self.failed}
+        if request.path.endswith("/reboot"):
+            return 202, None
         if request.path == "/pools/t4":
             return 200, self.pool
         if request.path == "/pools/t4/enableautoscale":

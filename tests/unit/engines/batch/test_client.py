@@ -147,6 +147,8 @@ async def test_an_error_to_be_accepted_is_an_answer() -> None:
         (500, "", Transient),
         (400, "InvalidPropertyValue", Rejected),
         (413, "RequestBodyTooLarge", Rejected),
+        (400, "InvalidQueryParameterValue", Misconfigured),
+        (400, "UnsupportedQueryParameter", Misconfigured),
         (403, "AuthenticationFailed", Misconfigured),
         (401, "", Misconfigured),
         (404, "PoolNotFound", Misconfigured),
@@ -168,6 +170,7 @@ def test_an_error_says_what_is_wrong_without_what_differs_each_time() -> None:
     assert str(failure(400, body)) == text
     assert str(failure(502, {})) == "Azure Batch: 502"
     assert "delete it" in str(failure(409, error("JobCompleted")))
+    assert "upgrade Slipway" in str(failure(400, error("InvalidQueryParameterValue")))
     assert "this machine's clock" in str(failure(403, error("AuthenticationFailed")))
 
 

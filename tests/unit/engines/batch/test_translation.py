@@ -125,6 +125,7 @@ def resize(code: str) -> dict[str, Any]:
         ({}, {"running": 2}, 3, "NodesMissing"),
         ({}, {"waitingForStartTask": 1}, 1, "NodesPreparing"),
         ({}, {"startTaskFailed": 1}, 1, "NodesUnusable"),
+        (resize("AllocationTimedout"), {}, 1, "NoCapacity"),
         ({}, {}, 5, "TooManyNodes"),
         ({"allocationState": "resizing"}, {}, 1, "Resizing"),
         (resize("AccountVMSeriesCoreQuotaReached"), {}, 1, "Quota"),

@@ -40,6 +40,8 @@ def value(expression: str, *pending: float) -> Any:
         ("ceil(1.2) + floor(1.8) + round(2.5)", 6),
         ("TimeInterval_Minute * 2", 120),
         ("time() - 1000", 0),
+        ('time("1970-01-01T00:00:10Z") + 1', 11),
+        ('time("Thu, 01 Jan 1970 00:00:10 GMT")', 10),
         ("requeue", "requeue"),
     ],
 )
@@ -107,3 +109,27 @@ def test_what_cannot_be_evaluated_is_an_error_of_the_formula(text: str) -> None:
 
     with pytest.raises(FormulaError):
         formula.evaluate(world(1))
+
+
+@pytest.mark.parametrize(("pending", "born", "nodes"), [(6.0, 0.0, 4), (0.0, 0.0, 1), (6.0, 900.0, 2)])
+def test_a_formula_of_a_workflow_engine_is_evaluated(pending: float, born: float, nodes: float) -> None:
+    """With the age of the pool, a share of its present target, and names of its own that begin with $."""
+    text = f"""
+        age = time() - time("1970-01-01T00:{born // 60:02.0f}:00Z");
+        interval = TimeInterval_Minute * 5;
+        $share = $PendingTasks.GetSamplePercent(interval);
+        $tasks = $share < 70 ? max(0, $PendingTasks.GetSample(1)) : avg($PendingTasks.GetSample(interval));
+        $wanted = $tasks > 0 ? $tasks : max(0, $TargetDedicatedNodes / 2);
+        $TargetDedicatedNodes = age < interval ? 2 : max(0, min($wanted, 4));
+        $NodeDeallocationOption = taskcompletion;
+    """
+    present = Samples([(0.0, 2.0)], lambda _: 100.0)
+    variables = {**world(pending).variables, "TargetDedicatedNodes": present}
+
+    assert read(text).evaluate(World(variables, now=1000.0))["$TargetDedicatedNodes"] == nodes
+
+
+@pytest.mark.parametrize("text", ["", "soon", "1970-13-01"])
+def test_a_text_that_is_not_a_time_is_an_error_of_the_formula(text: str) -> None:
+    with pytest.raises(FormulaError, match="Cannot be evaluated"):
+        value(f'time("{text}")')
