@@ -182,10 +182,13 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return self._as_answered(await api.cancel(self.id))
 
-    async def rerun(self, *, idempotency_key: str = "") -> "AsyncJob":
-        """Run it again, exactly as it ran, with the code that it ran; the new job, or the one of this key."""
+    async def rerun(self, *, resume: bool = False, idempotency_key: str = "") -> "AsyncJob":
+        """Run it again, exactly as it ran, with the code that it ran; the new job, or the one of this key.
+
+        With `resume` from what it saved, else from the beginning.
+        """
         async with service(self._url, self._key) as api:
-            job = await api.rerun(self.id, b"", idempotency_key or new_key())
+            job = await api.rerun(self.id, b"", idempotency_key or new_key(), resumes=resume)
             for note in job.get("notes", ()):
                 if note.startswith("warning: "):
                     warn_caller(note)

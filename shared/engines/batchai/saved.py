@@ -19,7 +19,7 @@ _RESUME = f"""\
   [ ! -d "${SAVED}" ] || exit 0
   before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
   [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
-  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" || exit
+  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" && chmod u+rwx -- "$new" || exit
   mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
 ) || exit 1
 """
@@ -28,7 +28,7 @@ _RESUME = f"""\
 def directories(order: Order) -> dict[str, str]:
     """The variables with the directory of a job, and with those of the jobs that it waited for."""
     own = {SAVED: _directory(order.document["properties"]["stdOutErrPathPrefix"], order.target)}
-    earlier = (one for one in order.before if one.prefix and one.has_saved)
+    earlier = (one for one in order.before if one.prefix and one.saved)
     return own | {one.saved: _directory(one.prefix, one.target) for one in earlier}
 
 

@@ -19,7 +19,7 @@ from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
 from shared.engines.node.kept.bring import bring
 from shared.engines.node.kept.entries import LeftOut, Walk
-from shared.engines.node.kept.left_out import LEFT_OUT, listing, report, why_no_blob
+from shared.engines.node.kept.left_out import LEFT_OUT, left_out_kinds, report, why_no_blob
 from shared.engines.node.private import private_input
 from shared.engines.node.saved.pieces import upload
 from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK, save
@@ -65,7 +65,7 @@ class Keeper:
     def _list_left_out(self) -> None:
         """Write the kinds of the first entries that are not kept, for the app's lists of files."""
         name = f"{self._prefix}/{LEFT_OUT}/{os.uname()[1]}.json"
-        self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=listing(self.left_out))
+        self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=left_out_kinds(self.left_out))
 
     def _upload(self, identities: List[str]) -> None:
         errors: List[OSError] = []

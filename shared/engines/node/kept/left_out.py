@@ -35,6 +35,6 @@ def report(left_out: Dict[str, LeftOut]) -> str:
     return "".join(lines) + (f"Not kept: {len(left_out) - NAMED} more\n" if len(left_out) > NAMED else "")
 
 
-def listing(left_out: Dict[str, LeftOut]) -> bytes:
+def left_out_kinds(left_out: Dict[str, LeftOut]) -> bytes:
     """The kinds of the first of them, as JSON."""
     return json.dumps({name: one.kind for name, one in sorted(left_out.items())[:LISTED]}).encode()
