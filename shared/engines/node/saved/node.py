@@ -149,12 +149,12 @@ class Saved:
         with os.fdopen(descriptor, "rb") as file:
             if status.size > PIECE and before is not None and 0 < before.size <= status.size:
                 grown = Grown(file, status, before)
-                return self._sent(path, status, grown, moment, is_own=True)
+                return self._send(path, status, grown, moment, is_own=True)
             at_moment = at_one_moment(descriptor) if status.size <= PIECE else None
         if at_moment is None:
             return None
         status, data = at_moment
-        return self._sent(path, status, Frozen(data), moment, is_own=True)
+        return self._send(path, status, Frozen(data), moment, is_own=True)
 
     def _uploaded(self, path: str, status: Status, moment: Moment, is_own: bool) -> Optional[Entry]:
         descriptor = self._opened(path)
@@ -162,7 +162,7 @@ class Saved:
             return None
         with os.fdopen(descriptor, "rb") as opened_file:
             file = Hashed(opened_file)
-            return self._sent(path, status, file, moment, is_own) if file.status == status else None
+            return self._send(path, status, file, moment, is_own) if file.status == status else None
 
     def _opened(self, path: str) -> Optional[int]:
         try:
@@ -173,7 +173,7 @@ class Saved:
                 self._closed.add(path)
             return None
 
-    def _sent(self, path: str, status: Status, file: Hashed, moment: Moment, is_own: bool) -> Optional[Entry]:
+    def _send(self, path: str, status: Status, file: Hashed, moment: Moment, is_own: bool) -> Optional[Entry]:
         """The entry of a file after its upload; None if it was not whole."""
         part = f"{moment}-{os.urandom(16).hex()}"
         name, call = self._shelf.path(part), self._shelf.container.call
