@@ -11,7 +11,7 @@ from slipway.client.files.saving import Outcome, failures
 
 @dataclass(frozen=True)
 class Fetched:
-    """The saved files and their folder; what could not be saved, and what is no file, with the reasons."""
+    """The saved files and their folder; what could not be saved, and what is not a file, with the reasons."""
 
     outcome: Outcome
     folder: Path
