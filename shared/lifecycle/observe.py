@@ -188,7 +188,9 @@ async def _count_miss(ports: Ports, stored: Stored) -> Change | None:
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
         return end_lost(ports, stored, first)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
-    waits = waiting(ports, job, _why_missing(job, first, policy.lost_after))
+    waits = job.waiting  # one miss may be a slip, of which no one has to hear
+    if misses > 1:
+        waits = waiting(ports, job, _why_missing(job, first, policy.lost_after))
     return note(ports, stored, misses=misses, missed_at=first, due=now + wait, waiting=waits)
 
 

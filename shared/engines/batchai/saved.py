@@ -19,7 +19,7 @@ _RESUME = f"""\
   [ ! -d "${SAVED}" ] || exit 0
   before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
   [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
-  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" || exit
+  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" && chmod u+rwx -- "$new" || exit
   mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
 ) || exit 1
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -87,7 +88,7 @@ class Looks:
         evidence = Evidence(job, pods, record, is_seen=is_seen, is_held=await self._is_held(job))
         imageless = without_image(pods, self._now())
         if imageless or (is_lost(evidence, self._now()) and not (was_given_up(job) and evidence.is_held)):
-            await self._give_up(job, imageless)
+            evidence = replace(evidence, is_held=await self._give_up(job, imageless))
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
             observed = observed._replace(why=await self._why(evidence))
@@ -132,12 +133,17 @@ class Looks:
             return ranks_wait(why, count, ranks)
         return why
 
-    async def _give_up(self, job: Mapping[str, Any], why: str) -> None:
-        """End what is left of an attempt: of one on a lost node, since another may follow, or for `why`."""
+    async def _give_up(self, job: Mapping[str, Any], why: str) -> bool:
+        """End what is left of an attempt: of one on a lost node, since another may follow, or for `why`.
+
+        Returns whether that was brought about: no end counts before.
+        """
         try:
             await self._namespace.stop(job, self._now().isoformat(timespec="seconds"), GIVEN_UP, why)
         except EngineError as error:
             log.warning("%s is not given up yet: %s", job["metadata"]["name"], error)
+            return False
+        return True
 
     async def _never_fits(self) -> Why | None:
         """Why a pod can never get its GPUs; None if a node has as many, or that is not known."""

@@ -107,8 +107,9 @@ done
 #: that was killed may be made beside that of the next one; `mv` would put one into the other.
 RESUME = """[ ! -d "$1" ] || exit 0
 [ -d "$0" ] || { echo "There is nothing in $0: that job did not run here, or it is archived"; exit 1; }
-rm -rf -- "$2" && mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$2" || exit
+mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$2" || exit
 text=$(cp -a -- "$0/." "$2/" 2>&1) || { echo "$0 could not be copied: ${text%%$'\n'*}"; exit 1; }
+chmod u+rwx -- "$2" || exit
 python3 -I -c 'import os, sys; os.rename(*sys.argv[1:])' "$2" "$1" 2>/dev/null && exit
 rm -rf -- "$2"
 [ -d "$1" ] || { echo "$1 cannot be made"; exit 1; }

@@ -7,6 +7,7 @@ import time
 from shared.core.job import JobState, Reason
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
 from tests.contract.kubernetes.orders import is_over, order, until
+from tests.doubles.kubernetes.errors import Refusal
 
 
 async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before(where: Running) -> None:
@@ -95,3 +96,22 @@ async def test_an_image_that_cannot_be_fetched_ends_the_job_after_a_bound_and_fr
     assert again is not None
     assert again.state is JobState.FAILED
     assert where.server.store.all("pods") == []
+
+
+async def test_a_lost_attempt_whose_job_cannot_be_suspended_has_not_ended(where: Running) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    one = order("sleep 60")
+    await engine.submit(one)
+    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
+    (pod,) = where.server.store.all("pods")
+    where.server.nodes.lose(pod["spec"]["nodeName"])
+    now[0] += 700
+    busy = Refusal(503, "ServiceUnavailable", "no")
+    where.server.fault = lambda method, *_: busy if method == "PATCH" else None
+    before = await engine.see(one.target)
+    where.server.fault = lambda *_: None
+    after = await engine.see(one.target)
+    await engine.close()
+
+    assert (before.state, after.state) == (JobState.RUNNING, JobState.FAILED)
