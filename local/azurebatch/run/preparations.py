@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
+from typing import Any
 
 from local.azurebatch.run.environment import node_environment, settings_of
 from local.azurebatch.run.node_directory import directory_of
@@ -10,6 +11,7 @@ from local.azurebatch.run.side_task import SideTask
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
 from local.azurebatch.state.models import PREPARATION, RELEASE, Job, Node, Pool
+from local.conduct import commit
 from local.nodes.launcher import Launcher
 
 
@@ -51,7 +53,18 @@ class Preparations:
         return [node for node, done in job.prepared.items() if done[PREPARATION].get("result") == "failure"]
 
     def release(self, job: Job) -> bool:
-        """Whether each prepared node is released from a job that ends, or gone. Begins what is missing."""
+        """Whether each prepared node is released from a job that ends, or gone. Begins what is missing.
+
+        A preparation that still runs is ended first.
+        """
+        preparing = [
+            work for (kind, key, _), work in self._running.items() if (kind, key) == (PREPARATION, job.key)
+        ]
+        for work in preparing:
+            if not work.cancelling():  # a second time would cut off what ends its processes
+                work.cancel()
+        if preparing:
+            return False
         pool = self._store.pools.get(job.pool)
         if RELEASE not in job.document or pool is None:
             return True
@@ -89,19 +102,19 @@ class Preparations:
         done = job.prepared.get(node_id, {}).get(kind)
         if done is None:
             done = await self._command(kind, job, pool, node).run(self._launcher, self._clock)
-            current = self._store.jobs.get(job_key)
-            if current is None:
-                return False
-            entry = {"poolId": pool.id, **current.prepared.get(node_id, {}), kind: done}
-            self._store.save(current.evolve(prepared={**current.prepared, node_id: entry}))
+            await commit(lambda: self._note(job_key, node_id, {"poolId": pool.id, kind: done}), lambda: False)
         return done["result"] == "success" or not job.document[kind].get("waitForSuccess", True)
+
+    def _note(self, job_key: str, node_id: str, entry: dict[str, Any]) -> None:
+        job = self._store.jobs.get(job_key)
+        if job is not None:
+            noted = {**job.prepared.get(node_id, {}), **entry}
+            self._store.save(job.evolve(prepared={**job.prepared, node_id: noted}))
 
     def _command(self, kind: str, job: Job, pool: Pool, node: Node) -> SideTask:
         spot = directory_of(self._settings.data, node)
-        spot.make()
         document = job.document[kind]
         place = spot.task(job.id, document["id"])
-        (place / "wd").mkdir(parents=True, exist_ok=True)
         env = node_environment(self._settings, pool, node, spot)
         env |= {"AZ_BATCH_JOB_ID": job.id, "AZ_BATCH_TASK_ID": place.name, "HOME": str(place / "wd")}
         env |= settings_of(job.document.get("commonEnvironmentSettings"))

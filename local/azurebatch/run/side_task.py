@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from local.azurebatch.run.command_line import argv_of
-from local.azurebatch.run.endings import Failure, ended_by
+from local.azurebatch.run.endings import Failure, ended_by, failure
 from local.azurebatch.run.environment import settings_of
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.state.moment import duration, stamp
@@ -57,6 +57,7 @@ class SideTask:
         env = {**self.env, "AZ_BATCH_TASK_DIR": str(self.place), "AZ_BATCH_TASK_WORKING_DIR": str(work)}
         env |= settings_of(self.document.get("environmentSettings"))
         try:
+            work.mkdir(parents=True, exist_ok=True)
             await fetch(self.document.get("resourceFiles", ()), work)
             order = tasks.Task(
                 directory=self.processes / "command",
@@ -74,6 +75,10 @@ class SideTask:
             return {"result": "failure", "failureInfo": ended_by(user=False)}
         except tasks.TaskLost:
             return {"result": "failure"}
+        except OSError as error:
+            details = {"Reason": error.strerror or "the node cannot start it"}
+            info = failure("CommandLaunchFailed", "The command cannot be started", details).info
+            return {"result": "failure", "failureInfo": info}
         finally:
             await tasks.end_all(self.processes)
             shutil.rmtree(self.processes, ignore_errors=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from azure.batch import BatchClient, models
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
@@ -129,6 +130,23 @@ def test_each_prepared_node_is_released_before_the_job_is_completed(
         path = f"shared/{name}-released"
         text = b"".join(client.download_node_file(pool, str(one.node_id), path)).decode()
         assert text == "released\n"
+
+
+@pytest.mark.parametrize("end", ["terminate", "delete"])
+def test_a_preparation_ends_with_its_job(client: BatchClient, pool: str, end: str, tmp_path: Path) -> None:
+    name, mark = f"ending-{end}", tmp_path / "pid"
+    client.create_job(prepared_job(name, pool, f"echo $$ >{mark}; sleep 1000", "true"))
+    client.create_task(name, new_task("t", "true"))
+    until(lambda: mark.is_file() and mark.read_text())
+
+    if end == "delete":
+        client.begin_delete_job(name, polling_interval=0)
+        until(lambda: name not in [job.id for job in client.list_jobs()])
+    else:
+        client.begin_terminate_job(name, {"terminateReason": "done"}, polling_interval=0)  # type: ignore[arg-type]
+        until(lambda: client.get_job(name).state == models.BatchJobState.COMPLETED)
+
+    until(lambda: not psutil.pid_exists(int(mark.read_text())))
 
 
 def test_a_job_without_a_preparation_has_no_status_of_one_and_no_release(
