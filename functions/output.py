@@ -140,6 +140,7 @@ async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
     query=(
         AFTER,
         Parameter("points", "points of a series at most", {"type": "integer", "minimum": 4, "maximum": 2000}),
+        ATTEMPT,
     ),
 )
 async def get_metrics(req: func.HttpRequest) -> Reply[Metrics]:
@@ -150,7 +151,8 @@ async def get_metrics(req: func.HttpRequest) -> Reply[Metrics]:
     from shared.operate.files.metrics import as_json, metrics
 
     query = req.params
-    result = await metrics(ports(), req.route_params["id"], query.get("after", ""), caller())
+    after, attempt = query.get("after", ""), query.get("attempt", "")
+    result = await metrics(ports(), req.route_params["id"], after, caller(), attempt)
     return answer(as_json(result, query.get("points", "")))
 
 

@@ -7,8 +7,6 @@ param token string
 param tags object
 param storageName string
 param appPrincipalId string
-@description('Resource id of the role with which the app writes the formula of the pool.')
-param scalerRoleId string
 param vmSize string
 param gpus int
 param minNodes int
@@ -22,8 +20,8 @@ param subnetId string
 param networkId string
 param endpointsSubnetId string
 
-var accountReader = '11076f67-66f6-4be0-8f6b-f0609fd05cc9'
-var jobSubmitter = '48e5e92e-a480-4e71-aa9c-2778f4c13781'
+// Azure Batch Data Contributor: jobs and tasks, the formula of the pool, and the account's quota.
+var batchDataContributor = '6aaa78f1-f7de-44ca-8722-c64a23943cae'
 var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
 var blobDataReader = '2a2b9908-6ea1-4ae2-8e65-a410df84e7d1'
 var isPrivate = !empty(subnetId)
@@ -124,31 +122,14 @@ resource pool 'Microsoft.Batch/batchAccounts/pools@2025-06-01' = {
   }
 }
 
-resource appSubmits 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  name: guid(account.id, 'app', jobSubmitter)
+resource appWorks 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(account.id, 'app', batchDataContributor)
   scope: account
   properties: {
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', jobSubmitter)
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', batchDataContributor)
     principalId: appPrincipalId
     principalType: 'ServicePrincipal'
   }
-}
-
-// Its quota, which `explain` shows: no other role of the app may read it.
-resource appReads 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  name: guid(account.id, 'app', accountReader)
-  scope: account
-  properties: {
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', accountReader)
-    principalId: appPrincipalId
-    principalType: 'ServicePrincipal'
-  }
-}
-
-resource appScales 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  name: guid(account.id, 'app', scalerRoleId)
-  scope: account
-  properties: { roleDefinitionId: scalerRoleId, principalId: appPrincipalId, principalType: 'ServicePrincipal' }
 }
 
 resource nodesWrite 'Microsoft.Authorization/roleAssignments@2022-04-01' = {

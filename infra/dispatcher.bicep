@@ -28,7 +28,13 @@ var secretSettings = mapValues(
   secret => '@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/${secret})'
 )
 
-var ofTokens = empty(audience) ? {} : { SLIPWAY_TENANT: tenant().tenantId, SLIPWAY_AUDIENCE: audience }
+var ofTokens = empty(audience)
+  ? {}
+  : {
+      SLIPWAY_TENANT: tenant().tenantId
+      SLIPWAY_AUDIENCE: audience
+      SLIPWAY_AUTHORITY: environment().authentication.loginEndpoint
+    }
 
 resource plan 'Microsoft.Web/serverfarms@2024-11-01' = {
   name: 'plan-${token}'

@@ -69,9 +69,6 @@ param batchSpot bool = false
 @description('Jobs may have several nodes, which Azure then puts close together.')
 param batchGangs bool = true
 
-@description('GUID of a role of yours that may write the formula of a pool; empty: the template makes it, for which an Owner is needed.')
-param poolScalerRole string = ''
-
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var tags = { 'azd-env-name': environmentName }
 
@@ -152,18 +149,6 @@ module network 'network.bicep' = if (vnetEnabled) {
   }
 }
 
-// Azure has no role for this one action. postdown removes the role by its name (hooks/role.sh).
-resource scaler 'Microsoft.Authorization/roleDefinitions@2022-04-01' = if (isBatch && empty(poolScalerRole)) {
-  name: guid(subscription().id, environmentName, 'pool-scaler')
-  properties: {
-    roleName: 'Slipway Pool Scaler ${environmentName} ${subscription().subscriptionId}'
-    description: 'Writes the autoscale formula of a pool; granted on one account, beside Azure Batch Job Submitter.'
-    type: 'CustomRole'
-    permissions: [{ actions: ['Microsoft.Batch/batchAccounts/pools/write'] }]
-    assignableScopes: ['/subscriptions/${subscription().subscriptionId}']
-  }
-}
-
 module batch 'batch.bicep' = if (isBatch) {
   name: 'batch'
   scope: group
@@ -173,9 +158,6 @@ module batch 'batch.bicep' = if (isBatch) {
     tags: tags
     storageName: storage.outputs.name
     appPrincipalId: identity.outputs.principalId
-    scalerRoleId: empty(poolScalerRole)
-      ? scaler.id
-      : subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)
     vmSize: batchVmSize
     gpus: batchGpus
     minNodes: batchMinNodes

@@ -21,7 +21,6 @@ _VIRTUAL_MACHINE = "properties.deploymentConfiguration.virtualMachineConfigurati
 #: type → path → its members; paths without an entry are open
 CLOSED: Mapping[str, Mapping[str, str]] = {
     "Microsoft.Authorization/roleAssignments": {"properties": "principalId principalType roleDefinitionId"},
-    "Microsoft.Authorization/roleDefinitions": {},
     _BATCH: {"properties": "allowedAuthenticationModes poolAllocationMode publicNetworkAccess"},
     f"{_BATCH}/pools": {
         "properties": "deploymentConfiguration interNodeCommunication metadata networkConfiguration"

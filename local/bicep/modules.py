@@ -8,7 +8,6 @@ _APP, _STORAGE = "identity.outputs.principalId", "storage.outputs.name"
 _IS_BATCH = "engine == 'batch'"
 _MADE_CLUSTERS = f"{_IS_BATCH} ? batch!.outputs.clusters : {{}}"
 _CLUSTERS = f"engine == 'none' ? {{}} : {_MADE_CLUSTERS}, loadJsonContent('clusters.json')"
-_ROLE = "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)"
 #: (file of a module, member of its declaration) → the required expression
 PARAMS: Mapping[tuple[str, str], str] = {
     ("storage.bicep", "params.isPrivate"): "vnetEnabled",
@@ -21,7 +20,6 @@ PARAMS: Mapping[tuple[str, str], str] = {
     ("batch.bicep", "params.gangs"): "batchGangs",
     ("batch.bicep", "params.appPrincipalId"): _APP,
     ("batch.bicep", "params.storageName"): _STORAGE,
-    ("batch.bicep", "params.scalerRoleId"): f"empty(poolScalerRole) ? scaler.id : {_ROLE}",
     ("batch.bicep", "params.subnetId"): "vnetEnabled ? network!.outputs.nodesSubnetId : ''",
     ("batch.bicep", "params.networkId"): "vnetEnabled ? network!.outputs.id : ''",
     ("batch.bicep", "params.endpointsSubnetId"): "vnetEnabled ? network!.outputs.endpointsSubnetId : ''",
@@ -46,7 +44,6 @@ PARAMS: Mapping[tuple[str, str], str] = {
 #: file and resource or module → its condition, with variables replaced; all others are unconditional
 CONDITIONS: Mapping[str, str] = {
     "main.bicep network": "vnetEnabled",
-    "main.bicep scaler": f"{_IS_BATCH} && empty(poolScalerRole)",
     "main.bicep batch": _IS_BATCH,
     "batch.bicep doors": "!empty(subnetId)",
     "network.bicep address": "hasGateway",
@@ -102,7 +99,6 @@ DEFAULTS: Mapping[tuple[str, str], str] = {
     ("main.bicep", "batchMaxNodes"): "2",
     ("main.bicep", "batchSpot"): "false",
     ("main.bicep", "batchGangs"): "true",
-    ("main.bicep", "poolScalerRole"): "''",
     ("aks.bicep", "location"): "resourceGroup().location",
     ("aks.bicep", "name"): "slipway",
     ("aks.bicep", "systemSize"): "Standard_D2s_v5",

@@ -12,7 +12,7 @@ from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
 from local.bicep.modules import CONDITIONS, DEFAULTS, OUTPUTS, PARAMS, VARIABLES
 from local.bicep.resolve import member_at, options, resolved, shown, substituted
-from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
+from local.bicep.rules import GRANTS, ROLES, RULES
 from local.bicep.service_rules import SERVICE_RULES
 from local.bicep.template import Finding, Module, Resource, Template, Value
 
@@ -23,10 +23,9 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 _BUILT_IN = re.compile(r"subscriptionResourceId\('Microsoft\.Authorization/roleDefinitions', (\w+)\)")
-_SUBSCRIPTION = "'/subscriptions/${subscription().subscriptionId}'"
 _VAULT_SECRETS = "Microsoft.KeyVault/vaults/secrets"
 _NETWORK = "Microsoft.Network/virtualNetworks"
-_GRANT, _CUSTOM = "Microsoft.Authorization/roleAssignments", "Microsoft.Authorization/roleDefinitions"
+_GRANT = "Microsoft.Authorization/roleAssignments"
 _KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=|whsec_")
 
 
@@ -55,7 +54,6 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
         yield from (finding(*one) for one in (*opened(kind, resource.symbol, resource.body), *astray))
         yield from _by_rules(resource, finding)
         yield from _granted(declared, template, finding)
-        yield from _made_role(resource, finding)
         yield from _overlaps(resource, finding)
         if kind == _VAULT_SECRETS:
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
@@ -165,7 +163,7 @@ def _roles(resource: Resource, properties: Value, template: Template) -> Iterato
     text = properties.members.get("roleDefinitionId", resource.body).text
     match = _BUILT_IN.fullmatch(text)
     if match is None:
-        yield SCALER if text == "scalerRoleId" else f"the role {text!r}"
+        yield f"the role {text!r}"
         return
     symbols = [match[1]]
     if resource.loop is not None and resource.loop.variable == match[1]:
@@ -173,21 +171,6 @@ def _roles(resource: Resource, properties: Value, template: Template) -> Iterato
     for symbol in symbols:
         variable = template.variables.get(symbol)
         yield ROLES.get(variable.text if variable else "", f"the role {symbol!r}")
-
-
-def _made_role(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    """Custom roles that allow more than one action, or can be granted beyond the subscription."""
-    if resource.type.partition("@")[0] != _CUSTOM:
-        return
-    properties = resource.body.members.get("properties", resource.body)
-    permissions = properties.members.get("permissions", properties)
-    (first, *others) = permissions.items or (permissions,)
-    actions = first.members.get("actions")
-    if others or set(first.members) != {"actions"} or actions is None or shown(actions) != SCALES:
-        yield finding(permissions, f"{resource.symbol}: a role of ours allows {SCALES} and nothing else")
-    scopes = properties.members.get("assignableScopes", properties)
-    if [one.text for one in scopes.items] != [_SUBSCRIPTION]:
-        yield finding(scopes, f"{resource.symbol}: it can be granted in {_SUBSCRIPTION} alone")
 
 
 def _overlaps(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:

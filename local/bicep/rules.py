@@ -16,11 +16,8 @@ ROLES: Mapping[str, str] = {
     "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
     "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
     "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
-    "48e5e92e-a480-4e71-aa9c-2778f4c13781": "Azure Batch Job Submitter",
-    "11076f67-66f6-4be0-8f6b-f0609fd05cc9": "Azure Batch Account Reader",
+    "6aaa78f1-f7de-44ca-8722-c64a23943cae": "Azure Batch Data Contributor",
 }
-#: The one role that a template creates, and all that it allows.
-SCALER, SCALES = "Slipway Pool Scaler", "Microsoft.Batch/batchAccounts/pools/write"
 #: Who has which roles on what: the last part of the type, with the name if it is a literal.
 GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("appPrincipalId", "storageAccounts"): frozenset(
@@ -28,9 +25,7 @@ GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
     ),
     ("appPrincipalId", "components"): frozenset(("Monitoring Metrics Publisher",)),
     ("appPrincipalId", "vaults"): frozenset(("Key Vault Secrets User",)),
-    ("appPrincipalId", "batchAccounts"): frozenset(
-        ("Azure Batch Account Reader", "Azure Batch Job Submitter", SCALER)
-    ),
+    ("appPrincipalId", "batchAccounts"): frozenset(("Azure Batch Data Contributor",)),
     ("nodes.properties.principalId", "containers clusters"): frozenset(("Storage Blob Data Contributor",)),
     ("nodes.properties.principalId", "containers datalake"): frozenset(("Storage Blob Data Reader",)),
     ("topic.identity.principalId", "queues jobs"): frozenset(("Storage Queue Data Message Sender",)),
@@ -154,6 +149,7 @@ SETTINGS: Mapping[str, str] = {
     "AzureWebJobsDisableHomepage": "true",
     "AzureWebJobs_accept_drop_Disabled": "true",
     "SLIPWAY_TENANT": "tenant().tenantId",
+    "SLIPWAY_AUTHORITY": "environment().authentication.loginEndpoint",
     "SLIPWAY_AUDIENCE": "audience",
     "SLIPWAY_CLUSTERS": "string(clusters)",
     "SLIPWAY_SOURCE": "'urn:slipway:${token}'",

@@ -96,7 +96,7 @@ def waits_anew(row: Active, observation: Observation, now: datetime) -> bool:
     if row.cancel and observation.state is JobState.RUNNING:
         return False  # it was recorded with the request
     why = why_queued(observation, cancel=row.cancel)
-    if sentence(why) == row.waits:
+    if sentence(why) == row.waits or (why is not None and why.is_brief and row.waits):
         return False
     if why is None or not why.passes or row.waits:
         return True

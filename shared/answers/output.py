@@ -23,8 +23,9 @@ class OutputEntry(Answer):
     entries."""
     kind: str | None = None
     """The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`,
-    `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is. Of a link:
-    `nowhere`, or `special` for one to a pipe, a socket or a device."""
+    `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is; `unkept`
+    if its node could not upload it. Of a link: `nowhere`, `above` for one to a folder above it, or `special`
+    for one to a pipe, a socket or a device."""
     executable: bool | None = None
     """Whether a file is a program; left out if the cluster does not report it."""
 

@@ -63,8 +63,8 @@ class Why:
     word: str
     text: str
     passes: bool = False  #: when other jobs end, or in a moment: recorded only if it lasts
-    #: whether it lasts until the job or the cluster changes
-    never: bool = False
+    never: bool = False  #: whether it lasts until the job or the cluster changes
+    is_brief: bool = False  #: whether it says less than is known otherwise: it replaces no recorded reason
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert
 
 
@@ -84,7 +84,7 @@ class Observation(NamedTuple):
     had_nodes: bool = False
     #: whether its node found other bytes in storage than the code that was accepted, and ran nothing
     is_other_code: bool = False
-    why: Why | None = None  #: why a queued attempt waits
+    why: Why | None = None  #: why a queued attempt waits, or what a running one waits for
     allotted: Allotted | None = None  #: what its scheduler gave it of all its nodes; None if it does not say
     #: the engine's own name for it, "" if unknown: any text, kept in the record for people
     handle: str = ""
@@ -110,7 +110,7 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
-    #: if left out: file, directory, link, pipe, socket, device, or other; of a link: nowhere, special, or ""
+    #: file, directory, link, pipe, socket, device, unkept, or other; of a link: nowhere, special, or above
     kind: str = ""
     executable: bool | None = None  #: of a file; None if the cluster does not say
 

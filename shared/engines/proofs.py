@@ -46,7 +46,8 @@ class Proofs:
         if not self._secrets:
             return order
         earlier = (one.target.token for one in order.earlier)
-        jobs = filter(None, (order.target.job_id, order.resumes))
+        before = (one.target.job_id for one in order.before)
+        jobs = filter(None, (order.target.job_id, order.resumes, *before))
         tokens = (order.target.token, *map(saved_by, jobs), *earlier)
         return replace(order, keys={token: self.keys(token) for token in tokens})
 

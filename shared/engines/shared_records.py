@@ -208,8 +208,8 @@ class Records:
     def _place(self, target: Target, directory: str, written: str, record: Record) -> _Place:
         """The parts of the path that a record has for a directory. Raises NotFound."""
         if written == self._layout.saved(target.job_id):
-            above, _, name = written.rpartition("/")
-            return _Place(above, f"/{name}", ".")
+            shared = self._layout.shared.rstrip("/")
+            return _Place(shared, written.removeprefix(shared), ".")
         whose, run = written_by(target, record)
         own = f"/{self._layout.segment(whose)}/{run}"
         prefix, _, inside = written.partition(f"{own}/")

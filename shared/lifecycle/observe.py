@@ -63,8 +63,9 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
     """It is where it was. It may be known again, or wait for something else; nothing is written otherwise."""
     job = stored.job
     changes: dict[str, Any] = {"misses": 0, "missed_at": None} if job.misses else {}
-    waits = waiting(ports, job, why_queued(observation, cancel=job.cancel))
-    if job.cancel and job.state is JobState.RUNNING:
+    why = why_queued(observation, cancel=job.cancel)
+    waits = waiting(ports, job, why)
+    if (job.cancel and job.state is JobState.RUNNING) or (why and why.is_brief and job.waiting):
         waits = job.waiting  # until when it may save was recorded with the request
     if waits != job.waiting:
         changes |= {"waiting": waits}
@@ -187,7 +188,9 @@ async def _count_miss(ports: Ports, stored: Stored) -> Change | None:
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
         return end_lost(ports, stored, first)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
-    waits = waiting(ports, job, _why_missing(job, first, policy.lost_after))
+    waits = job.waiting  # one miss may be a slip, of which no one has to hear
+    if misses > 1:
+        waits = waiting(ports, job, _why_missing(job, first, policy.lost_after))
     return note(ports, stored, misses=misses, missed_at=first, due=now + wait, waiting=waits)
 
 

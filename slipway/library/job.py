@@ -120,19 +120,20 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             await read(api, self.id, selection, printer, follow=follow)
 
-    async def metrics(self, *names: str) -> Points:
+    async def metrics(self, *names: str, attempt: int = 0) -> Points:
         """The numbers that the job and its nodes have reported so far; by default all of them.
 
         A data frame of pandas where that is installed, else a list of rows, with the same columns. A name may
-        have `*` and `?`. A curve of more than a few thousand points is thinned out.
+        have `*` and `?`. A curve of more than a few thousand points is thinned out. `attempt` is an earlier
+        one.
         """
-        return (await self.curves(*names)).points()
+        return (await self.curves(*names, attempt=attempt)).points()
 
-    async def curves(self, *names: str) -> Metrics:
+    async def curves(self, *names: str, attempt: int = 0) -> Metrics:
         """The same numbers as a list of curves, which `print` draws."""
         curves = Curves(names)
         async with service(self._url, self._key) as api:
-            async for answer in answers(api, self.id):
+            async for answer in answers(api.at_attempt(attempt), self.id):
                 curves.add(answer)
         return Metrics(curves.all(), curves.note)
 
@@ -181,10 +182,13 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return self._as_answered(await api.cancel(self.id))
 
-    async def rerun(self, *, idempotency_key: str = "") -> "AsyncJob":
-        """Run it again, exactly as it ran, with the code that it ran; the new job, or the one of this key."""
+    async def rerun(self, *, resume: bool = False, idempotency_key: str = "") -> "AsyncJob":
+        """Run it again, exactly as it ran, with the code that it ran; the new job, or the one of this key.
+
+        With `resume` from what it saved, else from the beginning.
+        """
         async with service(self._url, self._key) as api:
-            job = await api.rerun(self.id, b"", idempotency_key or new_key())
+            job = await api.rerun(self.id, b"", idempotency_key or new_key(), resumes=resume)
             for note in job.get("notes", ()):
                 if note.startswith("warning: "):
                     warn_caller(note)

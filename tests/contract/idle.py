@@ -18,8 +18,10 @@ from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World
 
 #: Its node reports a GPU that does nothing, whose clock runs much too fast, as long as it runs.
-IDLES = """bash -c 'at=$(date +%s); for line in $(seq 2000); do at=$((at + 60))
-echo "{\\"rank\\": 0, \\"time\\": $at, \\"gpu0_percent\\": 0}" >>"$AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl"
+IDLES = """bash -c 'at=$(date +%s); here=$AZ_BATCHAI_STDOUTERR_DIR
+[ ! -d "$here/../usage" ] || here=$here/../usage
+for line in $(seq 2000); do at=$((at + 60))
+echo "{\\"rank\\": 0, \\"time\\": $at, \\"gpu0_percent\\": 0}" >>"$here/usage.jsonl"
 sleep 0.05; done'"""
 _HOOK = {"url": "https://hooks.example.com/slipway"}
 

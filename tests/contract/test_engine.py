@@ -613,7 +613,7 @@ async def test_an_attempt_finds_what_the_one_before_it_saved(rig: Rig) -> None:
 
 
 #: What a job leaves beside ordinary files: by which commands.
-_BESIDE = {
+_ENTRIES = {
     "tool": "touch tool; chmod +x tool",
     "absolute": 'ln -s "$AZ_BATCHAI_OUTPUT_M/plain" absolute',
     "folder": 'ln -s "$AZ_BATCHAI_OUTPUT_M/deep" folder',
@@ -627,7 +627,7 @@ _BESIDE = {
 
 async def test_what_a_job_leaves_beside_files_is_listed_as_what_it_is(rig: Rig) -> None:
     rig.needs_code()
-    order = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_M"; touch plain; mkdir deep; {"; ".join(_BESIDE.values())}')
+    order = rig.order(f'cd "$AZ_BATCHAI_OUTPUT_M"; touch plain; mkdir deep; {"; ".join(_ENTRIES.values())}')
     directories = [{"id": "M", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]
     order.document["properties"]["outputDirectories"] = directories
     await rig.engine.submit(order)
@@ -641,9 +641,7 @@ async def test_what_a_job_leaves_beside_files_is_listed_as_what_it_is(rig: Rig) 
     assert folders == {"deep", "empty", "folder"}
     kinds = {name: listed[name].kind for name in listed.keys() - files - folders}
     programs = {name: listed[name].executable for name in ("plain", "tool")}
-    if rig.facts.keeps_files:  # its nodes say in their journals what they did not upload
-        assert (kinds, programs) == ({}, {"plain": False, "tool": True})
-    elif rig.is_silent:
+    if rig.is_silent:
         names = ("pipe", "gone", "out", "piped")
         assert (kinds, programs) == (dict.fromkeys(names, "other"), {"plain": None, "tool": None})
     else:
@@ -704,6 +702,29 @@ async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
 
     assert printed == ["7\n", "7\n"]
     assert [*ends.values()] == [(JobState.SUCCEEDED, None)] * 3 + [(JobState.FAILED, Reason.PREPARATION)]
+
+
+async def test_what_a_job_saved_is_removed_with_its_attempts(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    if _is_batch_ai(rig):
+        pytest.skip("what a job wrote to a share of Batch AI stays there")
+    job = uuid.uuid4().hex
+    first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{job}.1")
+    await rig.engine.submit(first)
+    await rig.until(first.target, lambda observation: observation.state.terminal)
+    assert [file.name for file in await rig.engine.files(first.target, "saved")] == ["step"]
+
+    patience = Patience(PATIENCE)
+    while remaining := await rig.engine.forget(CLUSTER, [first.target]):
+        assert not patience.is_over(remaining)
+        await asyncio.sleep(0.1)
+
+    other = rig.order(f'[ -d "$SLIPWAY_SAVED" ] && [ ! -e "$SLIPWAY_SAVED/../{job}" ]')
+    await rig.engine.submit(other)
+    end = await rig.until(other.target, lambda observation: observation.state.terminal)
+    assert end.state is JobState.SUCCEEDED, end
 
 
 @pytest.mark.parametrize("whose", ["foreign", "ours"])

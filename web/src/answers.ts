@@ -630,7 +630,7 @@ export type OutputEntry = {
   link?: boolean;
   /** True if the name cannot be requested, if it is not a file, or if it stands for the rest of too many entries. */
   leftOut?: boolean;
-  /** The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`, `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is. Of a link: `nowhere`, or `special` for one to a pipe, a socket or a device. */
+  /** The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`, `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is; `unkept` if its node could not upload it. Of a link: `nowhere`, `above` for one to a folder above it, or `special` for one to a pipe, a socket or a device. */
   kind?: string;
   /** Whether a file is a program; left out if the cluster does not report it. */
   executable?: boolean;

@@ -96,8 +96,6 @@ def halted(job: Job, reason: Stop, now: datetime) -> Job:
         return job
     if job.state == "queued":
         return end_job(job.evolve(stop=reason), Outcome(), now)
-    if reason == "requeue":
-        return job.evolve(stop=reason)
     return job.evolve(state="terminating", since=now, stop=reason)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _BIND, _REC, _REMOUNT, _READ_ONLY, _UNBINDABLE = 4096, 16384, 32, 1, 1 << 17
-_NO_NEW_PRIVILEGES = 38
+_NO_NEW_PRIVILEGES, _SIGNAL_AT_END_OF_PARENT = 38, 1
 #: Options of a mount that may not be lost where it becomes read-only.
 _OPTIONS = {os.ST_NOSUID: 2, os.ST_NODEV: 4, os.ST_NOEXEC: 8, os.ST_NOATIME: 1024, os.ST_RELATIME: 1 << 21}
 _LIKE_A_ROOT = 0o755
@@ -107,6 +107,8 @@ def _take_rights(order: dict[str, Any]) -> None:
         os.setgroups([order["fsGroup"]] if order["fsGroup"] is not None else [])
         if order["user"] is not None:
             os.setuid(order["user"])
+        # Another user's process has lost the signal by which it ends with its node.
+        _LIBC.prctl(_SIGNAL_AT_END_OF_PARENT, signal.SIGKILL, 0, 0, 0)
     if not order["mayGain"]:
         _LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 

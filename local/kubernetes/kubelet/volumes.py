@@ -40,16 +40,16 @@ async def mounts(api: Api, pod: Mapping[str, Any], container: Mapping[str, Any],
 
 
 async def _origin(api: Api, pod: Mapping[str, Any], volume: Mapping[str, Any], own: Path) -> Path:
-    namespace = pod["metadata"]["namespace"]
+    namespace, group = pod["metadata"]["namespace"], (pod["spec"].get("securityContext") or {}).get("fsGroup")
     if "hostPath" in volume:
         return _host_path(volume["hostPath"])
     if "persistentVolumeClaim" in volume:
-        return await _claimed(api, namespace, volume["persistentVolumeClaim"]["claimName"])
+        return _owned(await _claimed(api, namespace, volume["persistentVolumeClaim"]["claimName"]), group)
     for kind in ("configMap", "secret"):
         if kind in volume:
             return _filled(own, await contents(api, namespace, kind, volume[kind]), volume[kind])
     if "emptyDir" in volume:
-        return _empty(own, (pod["spec"].get("securityContext") or {}).get("fsGroup"))
+        return _empty(own, group)
     if "projected" in volume:  # the tokens of newer versions, which no pod of ours uses
         return _empty(own, None)
     kinds = ", ".join(key for key in volume if key != "name")
@@ -59,7 +59,12 @@ async def _origin(api: Api, pod: Mapping[str, Any], volume: Mapping[str, Any], o
 def _empty(folder: Path, group: int | None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o777)
-    if group is not None and os.geteuid() == 0:
+    return _owned(folder, group)
+
+
+def _owned(folder: Path, group: int | None) -> Path:
+    """The same directory, in which the group of the pod may write, where this machine lets us choose."""
+    if group is not None and os.geteuid() == 0 and folder.stat().st_gid != group:
         os.chown(folder, -1, group)
         folder.chmod(_FOR_GROUP)
     return folder

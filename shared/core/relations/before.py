@@ -45,13 +45,14 @@ class Before(NamedTuple):
     outputs: tuple[Output, ...]
     #: the prefix of its logs, as a path for this job; "" if no volume of this job has it
     prefix: str = ""
-    #: whether the cluster still has what it saved
-    has_saved: bool = False
+    #: whether its cluster has not forgotten it
+    is_known: bool = False
 
     @property
     def saved(self) -> str:
-        """The variable with the directory of what it saved."""
-        return f"{AFTER}{self.number}_SAVED"
+        """The variable with the directory of what it saved; "" for none, as where an output has that name."""
+        name = f"{AFTER}{self.number}_SAVED"
+        return name if self.is_known and all(one.variable != name for one in self.outputs) else ""
 
 
 def before(

@@ -23,7 +23,7 @@ _SHORT, _PATIENCE = 1.5, 30.0
 _GOOD, _AGAIN = 3600.0, 300.0
 #: Seconds after which an answer no longer counts, if no other one came.
 _LONGEST = 7200.0
-_REMEDY = "it needs the action Microsoft.Batch/batchAccounts/read, e.g. the role Azure Batch Account Reader"
+_REMEDY = "it needs the action Microsoft.Batch/batchAccounts/read, e.g. the role Azure Batch Data Contributor"
 
 
 class Account:

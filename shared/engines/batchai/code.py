@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from shared.core.code.record import WORK, CodeSource
 from shared.core.engine import Observation, Order
-from shared.core.job import Reason, Target
-from shared.core.refusals import refused
-from shared.core.relations.contents import SAVED
-from shared.engines.batchai.usage import ASKS
+from shared.core.job import Reason
+from shared.engines.batchai.saved import SYSTEM, directories, making
 from shared.engines.codeless import CODELESS, DELETED, DIFFERENT, EXPIRED, FAILED, HOSTILE
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.plan import bringing_in_brief
 from shared.engines.node.code import CODES, TIMES
 from shared.engines.node.unpack import ENTRIES, UNPACKED
-from shared.jobspec import JobSpec, Problem
 
 #: The variable with the place of the code, and the secret with its address.
 PLACE, ADDRESS = "SLIPWAY_CODE", "SLIPWAY_CODE_ADDRESS"
 #: The variable that holds our token: jobs of Batch AI have no tags.
 TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 #: The service's own directories, before a variable of the document can take their names.
-_TEMPORARY, _MOUNTS = "SLIPWAY_CODE_TEMP", "SLIPWAY_CODE_MOUNTS"
-#: Where images have their programs: a job's PATH may lead to none.
-SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+TEMPORARY, MOUNTS = "SLIPWAY_CODE_TEMP", "SLIPWAY_CODE_MOUNTS"
 #: The reasons of which the node says more.
 _VAGUE = frozenset(CODELESS[code].text for code in (HOSTILE, FAILED))
 _MORE = ": stderr-job_prep.txt says more"
@@ -140,49 +135,12 @@ code=$?
 [ "$code" = 0 ] || exit "$code"
 {preparation}
 """
-#: Before any of it; a job's PATH may lead to no mkdir.
-_MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
-#: The same with what an earlier job saved: each node copies it, and the first one gives its copy the name.
-_RESUME = f"""\
-(
-  export PATH="{SYSTEM}:$PATH"
-  [ ! -d "${SAVED}" ] || exit 0
-  before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
-  [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
-  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" || exit
-  mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
-) || exit 1
-"""
 #: The job's own preparation cannot end like that of its code.
 _OWN = """\
 "$BASH" -c {text}
 code=$?
 [ "$code" -lt {lowest} ] || [ "$code" -gt {highest} ] || code=1
 exit "$code\""""
-
-
-#: What bash takes from its environment before the code of a job is there. By it a job could run something
-#: that ends its attempt as if that had not come, or run nothing and succeed.
-_BEFORE = {"BASH_ENV": "write `. FILE` into the command", "SHELLOPTS": "write `set -o NAME` into the command"}
-
-
-def taken_names(spec: JobSpec) -> Iterator[Problem]:
-    """A refusal of each variable that Slipway sets.
-
-    By one it is seen that a job has code: its end without that counts no use.
-    """
-    properties = spec.document()["properties"]
-    for kind in ("environmentVariables", "secrets"):
-        for index, one in enumerate(properties.get(kind) or ()):
-            at = f"/properties/{kind}/{index}/name"
-            if one["name"] in (PLACE, ADDRESS, _TEMPORARY, _MOUNTS):
-                text = f"{one['name']} is set by Slipway, for a job that has code"
-                yield refused("SW109", at, text, "choose another name")
-            if one["name"] == ASKS:
-                yield refused("SW109", at, f"{ASKS} is set by Slipway", "choose another name")
-            if remedy := _BEFORE.get(one["name"]):
-                text = f"bash obeys {one['name']} before the code of the job is there"
-                yield refused("SW109", at, text, remedy)
 
 
 def with_code(order: Order) -> Mapping[str, Any]:
@@ -193,15 +151,12 @@ def with_code(order: Order) -> Mapping[str, Any]:
     properties = dict(order.document["properties"])
     variables, secrets = (properties.get(name) or () for name in ("environmentVariables", "secrets"))
     own = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
-    ours = {SAVED: _saved(properties["stdOutErrPathPrefix"], order.target)}
-    earlier = (one for one in order.before if one.prefix and one.has_saved)
-    ours |= {one.saved: _saved(one.prefix, one.target) for one in earlier}
-    begin = _RESUME.replace("{job}", order.resumes) if order.resumes else _MAKE
+    ours, begin = directories(order), making(order)
     if order.code is None:
         own = begin + own if own or order.resumes else ""
     else:
         own = _preparation(order.code, own, begin)
-        ours |= {_TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", _MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
+        ours |= {TEMPORARY: "$AZ_BATCHAI_JOB_TEMP", MOUNTS: "$AZ_BATCHAI_JOB_MOUNT_ROOT"}
         ours[PLACE] = _place(order.code.at)
         properties["secrets"] = [*secrets, {"name": ADDRESS, "value": order.code.address}]
     first = [{"name": name, "value": value} for name, value in ours.items()]
@@ -211,10 +166,6 @@ def with_code(order: Order) -> Mapping[str, Any]:
     if own:
         properties["jobPreparation"] = {"commandLine": own}
     return {**order.document, "properties": properties}
-
-
-def _saved(prefix: str, target: Target) -> str:
-    return f"{prefix.rstrip('/')}/saved/{target.job_id}"
 
 
 def _place(at: str) -> str:
@@ -229,8 +180,8 @@ def _preparation(source: CodeSource, own: str, begin: str) -> str:
         address=ADDRESS,
         place=PLACE,
         system=SYSTEM,
-        temporary=_TEMPORARY,
-        mounts=_MOUNTS,
+        temporary=TEMPORARY,
+        mounts=MOUNTS,
         rest=shlex.quote(rest),
         program=shlex.quote(bringing_in_brief()),
         sha256=source.sha256,

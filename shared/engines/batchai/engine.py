@@ -33,14 +33,15 @@ from shared.engines.batchai.abilities import abilities_of, time_to_save
 from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
-from shared.engines.batchai.code import may_lack_code, taken_names
+from shared.engines.batchai.code import may_lack_code
 from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors
+from shared.engines.batchai.facts import view_of
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
+from shared.engines.batchai.taken_names import taken_names
 from shared.engines.batchai.translation import observation, output_file, token_of
-from shared.engines.batchai.view import view_of
 from shared.engines.batchai.wait_reasons import ObservedJob, explained, youngest
 from shared.engines.first_files import first_files
 from shared.engines.home import in_home
@@ -125,8 +126,7 @@ class BatchAIEngine:
             # Page by page, so that only the needed part of each job is kept in memory.
             async for jobs in self._calls.jobs(experiment, page_of):
                 for job in jobs:
-                    name = job["name"]
-                    understood = _understand(job) if name in own else None
+                    understood = _understand(job) if (name := job["name"]) in own else None
                     if understood is not None and token_of(job) == own[name].token:
                         if may_lack_code(understood):
                             understood = observation(await self._calls.job(own[name]))

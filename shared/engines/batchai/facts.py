@@ -1,4 +1,4 @@
-"""The facts of a Batch AI cluster: from its resource, and from an operator's settings. Pure."""
+"""The facts and the view of a Batch AI cluster: from its resource, and from an operator's settings. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from shared.core.engine import ClusterView
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.options import checked, each_cluster, packages_of
@@ -23,6 +24,26 @@ _OPTIONS: Mapping[str, str] = {
     "maxWallClock": "str",
     "packages": "Mapping[str, str]",
 }
+
+
+def view_of(name: str, properties: Mapping[str, Any]) -> ClusterView:
+    """The view of a cluster resource, in the form of the port."""
+    scale = properties.get("scaleSettings") or {}
+    auto, manual = scale.get("autoScale") or {}, scale.get("manual") or {}
+    counts = properties.get("nodeStateCounts") or {}
+    return ClusterView(
+        name=name,
+        engine="batchai",
+        state=str(properties.get("allocationState", "unknown")),
+        nodes=int(properties.get("currentNodeCount", 0)),
+        counts={word.removesuffix("NodeCount"): int(n) for word, n in counts.items()},
+        minimum=auto.get("minimumNodeCount"),
+        maximum=auto.get("maximumNodeCount", manual.get("targetNodeCount")),
+        size=str(properties.get("vmSize", "")),
+        errors=tuple(str(e.get("message", "")) for e in properties.get("errors") or []),
+        priority=str(properties.get("vmPriority", "")).lower(),
+        facts=facts_of(properties),
+    )
 
 
 def facts_of(properties: Mapping[str, Any]) -> ClusterFacts:

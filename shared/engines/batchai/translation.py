@@ -11,6 +11,7 @@ from shared.core.job import JobState, Reason
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.batchai.code import TOKEN, ended_without_code
+from shared.engines.saving import saving
 
 #: executionState → our state. `failed` is refined by the error codes below.
 STATES: dict[str, JobState] = {
@@ -89,6 +90,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
         reason=reason,
         message=_message(errors),
         exit_code=exit_code,
+        why=saving() if word == "terminating" else None,
         started=untrusted.moment(info.get("startTime")),
         ended=untrusted.moment(info.get("endTime")),
         handle=str(job.get("id") or ""),

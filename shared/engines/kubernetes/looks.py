@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, Misconfigured
@@ -16,6 +17,7 @@ from shared.engines.kubernetes.job.request import is_in_queue
 from shared.engines.kubernetes.namespace import ENDED, Namespace
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.ends import ranks_of
+from shared.engines.kubernetes.translation.images import without_image
 from shared.engines.kubernetes.translation.observations import (
     Evidence,
     is_lost,
@@ -25,7 +27,9 @@ from shared.engines.kubernetes.translation.observations import (
 )
 from shared.engines.kubernetes.translation.silence import GIVEN_UP, was_given_up
 from shared.engines.kubernetes.translation.wait_reasons import (
+    SUSPENDED,
     events_wait,
+    never_fits,
     pods_wait,
     queue_waits,
     ranks_wait,
@@ -41,6 +45,15 @@ log = logging.getLogger(__name__)
 
 #: How long Kueue may take to notice a Job.
 _UNSEEN = timedelta(minutes=1)
+#: Seconds for which the nodes of the cluster are taken to stay as they are.
+_GOOD = 300.0
+
+
+class _Largest(NamedTuple):
+    """When the nodes were listed, and the most GPUs that one of them has; None if that is not known."""
+
+    at: float
+    amount: int | None
 
 
 class Looks:
@@ -51,6 +64,7 @@ class Looks:
     ) -> None:
         self._cluster, self._namespace = cluster, namespace
         self._records, self._clock = records, clock
+        self._largest: _Largest | None = None
 
     async def own(self, target: Target) -> Mapping[str, Any] | None:
         """The attempt's Job; None if there is none, or if another job's has that name."""
@@ -72,8 +86,9 @@ class Looks:
         record = await self._records.find(target) if _has_begun(pods, job) else None
         is_seen = record is None and condition(job, "Failed") is not None and await self._records.visible()
         evidence = Evidence(job, pods, record, is_seen=is_seen, is_held=await self._is_held(job))
-        if is_lost(evidence, self._now()) and not (was_given_up(job) and evidence.is_held):
-            await self._give_up(job)
+        imageless = without_image(pods, self._now())
+        if imageless or (is_lost(evidence, self._now()) and not (was_given_up(job) and evidence.is_held)):
+            evidence = replace(evidence, is_held=await self._give_up(job, imageless))
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
             observed = observed._replace(why=await self._why(evidence))
@@ -106,7 +121,11 @@ class Looks:
                 log.warning("the Workload of %s cannot be read: %s", metadata["name"], error)
                 return None
             return queue_waits(next(iter(workloads), None), is_old=self._is_old(job))
+        if not pods and (job.get("spec") or {}).get("suspend"):
+            return SUSPENDED
         why, ranks = pods_wait(pods), ranks_of(job)
+        if why is not None and "Insufficient" in why.text and not self._cluster.autoscales:
+            why = await self._never_fits() or why
         if why is None and len(pods) < ranks:
             why = events_wait(await self._namespace.failures(job["metadata"]["name"]))
         if waits_for_ranks(job, pods, evidence.record):
@@ -114,12 +133,25 @@ class Looks:
             return ranks_wait(why, count, ranks)
         return why
 
-    async def _give_up(self, job: Mapping[str, Any]) -> None:
-        """End what still runs of an attempt whose node is lost: another attempt may follow."""
+    async def _give_up(self, job: Mapping[str, Any], why: str) -> bool:
+        """End what is left of an attempt: of one on a lost node, since another may follow, or for `why`.
+
+        Returns whether that was brought about: no end counts before.
+        """
         try:
-            await self._namespace.stop(job, self._now().isoformat(timespec="seconds"), GIVEN_UP)
+            await self._namespace.stop(job, self._now().isoformat(timespec="seconds"), GIVEN_UP, why)
         except EngineError as error:
             log.warning("%s is not given up yet: %s", job["metadata"]["name"], error)
+            return False
+        return True
+
+    async def _never_fits(self) -> Why | None:
+        """Why a pod can never get its GPUs; None if a node has as many, or that is not known."""
+        gpus, resource = self._cluster.gpus, self._cluster.gpu_resource
+        if self._largest is None or not 0 <= self._clock() - self._largest.at < _GOOD:
+            self._largest = _Largest(self._clock(), await self._namespace.largest(resource))
+        most = self._largest.amount
+        return never_fits(resource, gpus, most) if most is not None and gpus > most else None
 
     async def _is_held(self, job: Mapping[str, Any]) -> bool:
         """Whether nothing starts a cancelled Job again. One without pods for good needs no Workload for that.

@@ -13,8 +13,10 @@ from shared.engines.kubernetes.job.code import code_secret
 from shared.engines.kubernetes.job.pod import pull_secret
 from shared.engines.kubernetes.job.request import CLUSTER, is_in_queue
 from shared.engines.kubernetes.translation.observations import CANCELLED
+from shared.engines.kubernetes.translation.silence import WHY
 from shared.engines.kubernetes.wire.client import KubernetesClient
-from shared.engines.kubernetes.wire.shapes import EVENT, JOB, NAMED, POD, checked
+from shared.engines.kubernetes.wire.errors import LacksRight
+from shared.engines.kubernetes.wire.shapes import EVENT, JOB, NAMED, NODE, POD, checked
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
 from shared.engines.kubernetes.workloads import Workloads, is_active
@@ -97,19 +99,28 @@ class Namespace:
 
     async def node_rows(self) -> list[Row]:
         """The nodes for its pods, as rows. Raises Misconfigured if Slipway's account may not list them."""
-        selector = ",".join(f"{key}={value}" for key, value in self._cluster.node_selector.items())
-        query = {"labelSelector": selector} if selector else {}
+        query = {"labelSelector": selector} if (selector := self._node_selector) else {}
         return [one async for one in self.client.rows("/api/v1/nodes", **query)]
 
-    async def stop(self, job: Object, now: str, mark: str = CANCELLED) -> None:
+    async def largest(self, resource: str) -> int | None:
+        """The most of a resource that one of the nodes for its pods has; None if they may not be listed."""
+        query = {"labelSelector": selector} if (selector := self._node_selector) else {}
+        try:
+            nodes = [one async for one in self.client.objects("/api/v1/nodes", **query) if NODE(one)]
+        except LacksRight:
+            return None
+        amounts = [(one.get("status") or {}).get("allocatable") or {} for one in nodes]
+        return max((int(text) for one in amounts if (text := one.get(resource, "0")).isdecimal()), default=0)
+
+    async def stop(self, job: Object, now: str, mark: str = CANCELLED, why: str = "") -> None:
         """End the Job's processes. The Job stays, and so does its name, so that it is never created again.
 
-        `mark`: the annotation that says why.
+        `mark`: the annotation that says so; `why` is kept in another one.
         """
         name, is_queued = job["metadata"]["name"], is_in_queue(job)
         body: dict[str, Any] = {} if is_queued else dict(await self._halt())
         if mark not in (job["metadata"].get("annotations") or {}):
-            body["metadata"] = {"annotations": {mark: now}}
+            body["metadata"] = {"annotations": {mark: now, **({WHY: why} if why else {})}}
         if body:
             await self._change(name, body)
         if is_queued:
@@ -134,6 +145,10 @@ class Namespace:
         is_stopped = bool(active) or bool(spec.get("suspend"))  # Kueue has not had the time to suspend it
         if not (workloads and is_stopped) and spec.get("parallelism") != 0:
             await self._change(name, _NO_PODS)
+
+    @property
+    def _node_selector(self) -> str:
+        return ",".join(f"{key}={value}" for key, value in self._cluster.node_selector.items())
 
     async def close_job(self, job: Object) -> None:
         """Remove the secrets of an ended Job, and drop it from lists."""

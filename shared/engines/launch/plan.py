@@ -33,6 +33,7 @@ from shared.jobspec import wall_clock
 _STORES = ("files", "proof", "store", "blobs")
 _STEPS = ("private", "ends", "families", "processes")
 _SAVED = tuple(f"saved/{name}" for name in ("generations", "pieces", "folder", "shelf", "node", "program"))
+_OUTPUTS = ("kept/entries", "kept/left_out", "kept/bring")
 _FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
@@ -56,7 +57,7 @@ def spreading() -> str:
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return joined(*_STORES, "private", "kept/entries", "kept/bring", *_SAVED, "keep")
+    return joined(*_STORES, "private", *_OUTPUTS, *_SAVED, "keep")
 
 
 @cache

@@ -103,12 +103,16 @@ done
 """
 
 #: Copies what an earlier job saved ($0) to where this one saves ($1), by way of a directory of this run ($2):
-#: all of it or nothing, and once, as its attempts go on from what they saved themselves.
+#: all of it or nothing, and once, as its attempts go on from what they saved themselves. The copy of a run
+#: that was killed may be made beside that of the next one; `mv` would put one into the other.
 RESUME = """[ ! -d "$1" ] || exit 0
 [ -d "$0" ] || { echo "There is nothing in $0: that job did not run here, or it is archived"; exit 1; }
-rm -rf -- "$2" && mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$2" || exit
+mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$2" || exit
 text=$(cp -a -- "$0/." "$2/" 2>&1) || { echo "$0 could not be copied: ${text%%$'\n'*}"; exit 1; }
-mv -- "$2" "$1"
+chmod u+rwx -- "$2" || exit
+python3 -I -c 'import os, sys; os.rename(*sys.argv[1:])' "$2" "$1" 2>/dev/null && exit
+rm -rf -- "$2"
+[ -d "$1" ] || { echo "$1 cannot be made"; exit 1; }
 """
 
 #: Removes a run's directory on a node (its argument), and the attempt's after the last run. It does not enter

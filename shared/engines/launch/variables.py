@@ -57,7 +57,7 @@ def saved_before(site: Site, order: Order) -> dict[str, str]:
     """The variables with what earlier jobs saved, on the same cluster."""
     above = site.saved.rpartition("/")[0]
     near = (one for one in order.before if one.target.cluster == order.target.cluster)
-    return {one.saved: f"{above}/{one.target.job_id}" for one in near if above and one.has_saved}
+    return {one.saved: f"{above}/{one.target.job_id}" for one in near if above and one.saved}
 
 
 class OutputDirectory(NamedTuple):

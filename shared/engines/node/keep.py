@@ -8,7 +8,6 @@ the node. Every upload can be repeated. The destination, perhaps with a signatur
 import errno
 import json
 import os
-import re
 import stat
 import sys
 import time
@@ -19,7 +18,8 @@ from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Set, Tuple
 from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
 from shared.engines.node.kept.bring import bring
-from shared.engines.node.kept.entries import Walk
+from shared.engines.node.kept.entries import LeftOut, Walk
+from shared.engines.node.kept.left_out import LEFT_OUT, left_out_kinds, report, why_no_blob
 from shared.engines.node.private import private_input
 from shared.engines.node.saved.pieces import upload
 from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK, save
@@ -33,15 +33,10 @@ OFTEN, SELDOM, HOUR = 5.0, 30.0, 3600.0
 ADDITION = 4 << 20
 #: How often an append is tried when the blob has another length than expected.
 ROUNDS = 3
-#: The most characters of a blob's name, and its most parts; and how many that are not kept are named.
-LONGEST, SEGMENTS, NAMED = 1024, 254, 100
+
 #: The blob of a program, and that of an empty folder, as mounted containers have both.
 PROGRAM = {"x-ms-meta-executable": "true"}
-FOLDER = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-hdi_isfolder": "true"}
-#: What no blob's name may have, as for every name in Slipway: a test compares this with `name_flaw`.
-REFUSED = re.compile(
-    "[\\\\\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]"
-)
+EMPTY_FOLDER = {"x-ms-blob-type": "BlockBlob", "x-ms-meta-hdi_isfolder": "true"}
 
 
 class Keeper:
@@ -52,8 +47,8 @@ class Keeper:
         self._lengths: Dict[str, int] = {}
         self._is_away = False
         self._programs: Set[str] = set()
-        #: the name of a file or folder → why it is not kept
-        self.left_out: Dict[str, str] = {}
+        #: the name of a file or folder, with that of its directory → why it is not kept
+        self.left_out: Dict[str, LeftOut] = {}
 
     def add_logs(self) -> None:
         """Append the new lines of the logs. Raises OSError after all were tried."""
@@ -61,7 +56,16 @@ class Keeper:
 
     def finish(self) -> None:
         """Upload the logs and every file of the other directories. Raises OSError after all were tried."""
-        self._upload(sorted(self._directories))
+        try:
+            self._upload(sorted(self._directories))
+        finally:
+            if self.left_out:
+                self._list_left_out()
+
+    def _list_left_out(self) -> None:
+        """Write the kinds of the first entries that are not kept, for the app's lists of files."""
+        name = f"{self._prefix}/{LEFT_OUT}/{os.uname()[1]}.json"
+        self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=left_out_kinds(self.left_out))
 
     def _upload(self, identities: List[str]) -> None:
         errors: List[OSError] = []
@@ -69,7 +73,7 @@ class Keeper:
             for path, name in self._files(identity, errors):
                 try:
                     if not path:
-                        self._call("PUT", name, headers=FOLDER)
+                        self._call("PUT", name, headers=EMPTY_FOLDER)
                         continue
                     with _opened(path) as file:
                         if file is not None:
@@ -84,16 +88,16 @@ class Keeper:
         """The path and the blob of each file, and "" and the blob of each empty folder."""
         if identity not in self._directories:
             return
-        prefix, left_out = f"{self._prefix}/{identity}", {}  # type: Tuple[str, Dict[str, str]]
+        prefix, left_out = f"{self._prefix}/{identity}", {}  # type: Tuple[str, Dict[str, LeftOut]]
 
         def why_not(name: str, is_folder: bool) -> str:
-            return _why_no_blob(f"{prefix}/{name}/x" if is_folder else f"{prefix}/{name}")
+            return why_no_blob(f"{prefix}/{name}/x" if is_folder else f"{prefix}/{name}")
 
         roots = [os.path.realpath(path) for path in self._directories.values()]
         for path, inside in Walk(roots, why_not, left_out, errors).entries(self._directories[identity]):
             if path or identity != LOGS:
                 yield path, f"{prefix}/{inside}"
-        self.left_out.update((ascii(f"{identity}/{name}"), reason) for name, reason in left_out.items())
+        self.left_out.update((f"{identity}/{name}", one) for name, one in left_out.items())
 
     def _note_mode(self, file: BinaryIO, name: str) -> None:
         if os.fstat(file.fileno()).st_mode & stat.S_IXUSR:
@@ -182,23 +186,6 @@ class _opened:  # noqa: N801 - used as a function
             self._file.close()
 
 
-def _why_no_blob(name: str) -> str:
-    """Why no blob can have the name, or the storage would change it; "" if it keeps it."""
-    if len(name) > LONGEST:
-        return f"a blob's name has at most {LONGEST} characters, with the folders of its job"
-    if name.count("/") >= SEGMENTS:
-        return f"a blob lies at most {SEGMENTS} folders deep, with the folders of its job"
-    if "./" in f"{name}/":
-        return "storage drops a dot at the end of a name"
-    refused = REFUSED.search(name)
-    return f"no name in storage has the character {refused.group()!a}" if refused else ""
-
-
-def _report(left_out: Dict[str, str]) -> str:
-    lines = [f"Not kept: {name}: {reason}\n" for name, reason in sorted(left_out.items())[:NAMED]]
-    return "".join(lines) + (f"Not kept: {len(left_out) - NAMED} more\n" if len(left_out) > NAMED else "")
-
-
 def follow(keeper: Keeper) -> None:
     """Append to the logs until the process is ended. A failure is tried again at the next look."""
     began = time.time()
@@ -234,7 +221,7 @@ def keep(words: List[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     finally:
-        sys.stderr.write(_report(keeper.left_out))
+        sys.stderr.write(report(keeper.left_out))
     return 0
 
 

@@ -1,6 +1,7 @@
 """The processes of a run, side by side: started, watched, and ended together."""
 
 import base64
+import errno
 import json
 import os
 import re
@@ -24,6 +25,8 @@ GRACE = 10.0
 OWN = "SLIPWAY_OWN_"
 #: Variables that set an MPI, for which `mpirun` looks before it starts a process of the job.
 MPI = ("OMPI_", "OPAL_", "PRTE_", "PMIX_", "UCX_")
+#: Errors of a start that are the program's own: the file is not a program, or not one that we may run here.
+_UNRUNNABLE = frozenset({errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ELIBBAD, errno.ENOTDIR, errno.ELOOP})
 _PLACE = re.compile(r"\{([A-Z0-9_]+)\}")
 
 
@@ -89,9 +92,9 @@ def run_all(
     """Run the steps until all but the services have ended; `check` is called meanwhile, and may raise.
 
     `own`: the variables that the job's author chose, if the steps start processes of the job.
-    Raises Failed for the first that fails, FileNotFoundError for a missing program, Displaced if one of their
-    files cannot be a file. The steps `beside` end with them; whether those start, and how they end, does not
-    matter. After any error, no process is left.
+    Raises Failed for the first that fails, FileNotFoundError for a program that is missing or cannot be run,
+    Displaced if one of their files cannot be a file. The steps `beside` end with them; whether those start,
+    and how they end, does not matter. After any error, no process is left.
     """
     ending = ending or Ending(GRACE)
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
@@ -139,15 +142,22 @@ def _start(
     out, err = words(step["files"], values)
     private = step.get("input", "")  # what only this step may know, and not the processes beside it
     with open_end(directory / out) as stdout, _errors(directory, err) as stderr, opened(private) as stdin:
-        return subprocess.Popen(
-            words(step["argv"], values),
-            env=values,
-            cwd="/",
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
+        argv = words(step["argv"], values)
+        try:
+            return subprocess.Popen(
+                argv,
+                env=values,
+                cwd="/",
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except OSError as error:
+            if error.errno in _UNRUNNABLE:
+                text = f"{argv[0]} that can be run ({error.strerror})"
+                raise FileNotFoundError(error.errno, error.strerror, text) from None
+            raise
 
 
 def _disguised(own: Dict[str, str], values: Dict[str, str], of_step: List[str]) -> Dict[str, str]:

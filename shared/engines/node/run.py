@@ -63,8 +63,7 @@ class Run:
             end = asked_end() if self._ending.is_asked else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         clear(self._plan["ending"], self._env)  # what a job saves in its container is uploaded, too
-        logs, is_asked = self._directories.get("stdouterr", ""), end.reason == "terminated"
-        is_kept = bring(self._plan, self._env, logs, self._claim, is_asked)
+        is_kept = bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim, end)
         self._record(end)
         return self._close(end, is_kept)
 

@@ -69,16 +69,15 @@ def restore(
     env.update(numbers)
 
 
-def bring(
-    plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim, is_asked: bool = False
-) -> bool:
-    """Upload what the job saved, then its files; returns whether all were uploaded. `directory`: of the logs.
+def bring(plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim, end: End) -> bool:
+    """Upload the files, and what the job saved; returns whether all files were uploaded.
 
-    A failure does not change the end of the run. Raises Silent when the claim is lost.
+    What the next run needs goes first where the attempt goes on. `directory`: that of the logs. A failure
+    does not change the end of the run. Raises Silent when the claim is lost.
     """
     if "uploads" not in plan or "SLIPWAY_KEPT" not in env:
         return False
-    until, looks = time.time() + (LATE_UPLOAD if is_asked else UPLOAD), [time.time()]
+    until, looks = time.time() + (LATE_UPLOAD if end.reason == "terminated" else UPLOAD), [time.time()]
 
     def check() -> None:
         if time.time() > until:
@@ -88,13 +87,14 @@ def bring(
             if not claim.is_held():
                 raise Silent(MOVED)
 
+    outputs, now = plan["uploads"]["keep"], {LAST: str(int(time.time()))}
     # A directory that was not filled has less than its last generation.
-    parts = [plan["saved"]["finish"] if NUMBERS in env else [], plan["uploads"]["keep"]]
-    is_whole, last = True, {LAST: str(int(time.time()))}
-    for steps in parts:
+    saved = plan["saved"]["finish"] if NUMBERS in env else []
+    failed = []  # type: List[Any]
+    for steps in (outputs, saved) if end.final else (saved, outputs):
         try:
-            run_all(steps, [], {**env, **last}, Path(directory), check)
+            run_all(steps, [], {**env, **now}, Path(directory), check)
         except (Failed, OSError, subprocess.SubprocessError) as error:
             sys.stderr.write(f"Not all files could be uploaded to the container: {error}\n")
-            is_whole = False
-    return is_whole
+            failed.append(steps)
+    return outputs not in failed

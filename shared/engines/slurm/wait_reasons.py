@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from shared.core.engine import NEVER, Why
+from shared.engines.saving import saving
 from shared.engines.slurm.wire.dialect import Copy
 
 #: Nothing known hinders the job.
@@ -84,7 +85,9 @@ def waits_for(copy: Copy) -> Why | None:
 
 
 def pauses_for(copy: Copy) -> Why | None:
-    """Why a job that runs does nothing; None for one that does."""
+    """Why a job that runs does nothing, or only saves; None for any other."""
+    if copy.leaves:
+        return saving()
     return _SUSPENDED if "SUSPENDED" in copy.states else None
 
 

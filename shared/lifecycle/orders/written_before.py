@@ -50,4 +50,4 @@ async def _before(
         return None
     cluster, is_archived = job.fixed_target.cluster, bool(stored.job.archived)
     one = before(number, earlier.fixed_target, earlier.segment, written, document, cluster)
-    return one._replace(has_saved=not is_archived)
+    return one._replace(is_known=not is_archived)

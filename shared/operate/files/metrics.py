@@ -19,8 +19,7 @@ from shared.core.errors import Misuse, NotFound
 from shared.core.job import Job, JobState, Target
 from shared.core.ports import Ports
 from shared.delivery import receipt
-from shared.lifecycle.lookup import job
-from shared.operate.files.attempts import target_of
+from shared.operate.files.attempts import attempt_of, target_of
 from shared.operate.files.cursor import START, Cursor, Position, cursor_of
 from shared.operate.files.output import forgotten
 from shared.operate.files.series import (
@@ -132,13 +131,12 @@ class _Reader:
         return replace(position, line=line)
 
 
-async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_HOLDER) -> Metrics:
-    """The numbers since the cursor of an earlier answer, or from the beginning.
-
-    Raises Misuse: 400, 404; 409 before the job reached its cluster.
-    """
+async def metrics(
+    ports: Ports, job_id: str, after: str = "", who: Caller = KEY_HOLDER, attempt: str = ""
+) -> Metrics:
+    """Its numbers since an earlier answer's cursor. Raises Misuse as `attempt_of`; 409 before it ran."""
     before = cursor_of(after)
-    stored = await job(ports, job_id, who)
+    stored = await attempt_of(ports, job_id, attempt, who)
     target, record = target_of(stored), stored.job
     run, ended = (record.attempt, _queued(record)), record.state.terminal
     document = await ports.ledger.spec(job_id) or {}
@@ -231,8 +229,9 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def _queued(job: Job) -> int:
-    """The number of the history entry with which the present run of the attempt was queued."""
-    return max((entry.sequence for entry in job.history if entry.state in _WAITS), default=0)
+    """The number of the history entry with which the last run of the attempt was queued."""
+    own = (one for one in job.history if one.attempt == job.attempt and one.state in _WAITS)
+    return max((one.sequence for one in own), default=0)
 
 
 def _check(position: Position, size: int | None) -> None:

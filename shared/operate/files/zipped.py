@@ -28,7 +28,16 @@ from shared.operate.files.output import refusal, stored_of
 _NAMED, _LONGEST_COMMENT = 100, 60_000
 #: The first and last time that a ZIP file can hold.
 _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
-_MODE, _RUNS = 0o100644 << 16, 0o100755 << 16
+_MODE, _RUNS, _FOLDER = 0o100644 << 16, 0o100755 << 16, 0o40755 << 16 | 0x10
+#: Why an entry is left out, by its kind, where that is not its name.
+_WHY = {
+    "link": "a link out of the folder",
+    "nowhere": "a link that leads nowhere",
+    "special": "a link to a pipe, a socket or a device",
+    "above": "a link to a folder above it",
+    "unkept": "its node could not upload it",
+    **{kind: f"a {kind}" for kind in ("pipe", "socket", "device")},
+}
 
 
 @dataclass(frozen=True)
@@ -64,8 +73,9 @@ class _Member(NamedTuple):
 @dataclass
 class _Tree:
     members: list[_Member] = field(default_factory=list)
-    #: links that leave the directory, and names that cannot be requested
+    #: links that are not followed, what is not a file, and names that cannot be requested
     left_out: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
 
 
 class _Limits(NamedTuple):
@@ -119,7 +129,7 @@ async def zipped(
     engine = ports.engines.get(target.engine)
     try:
         tree = await _tree(engine, target, directory, folder, _Limits(bounds, too_much))
-        if not tree.members and not tree.left_out:
+        if not (tree.members or tree.left_out or tree.empty):
             raise NotFound(f"there is no file in {named}")
         await room(sum(member.size for member in tree.members))
         return await _archive(engine, target, directory, tree, _Limits(bounds, too_much))
@@ -146,10 +156,13 @@ async def _tree(engine: Engine, target: Target, directory: str, folder: str, lim
             ahead.append((path, depth, listed.next))
         else:
             folders += 1
+        if not (listed.files or listed.next or after or path == folder):
+            tree.empty.append(path)
         for file in listed.files:
             name = f"{path}/{file.name}".lstrip("/")
             if file.link or file.left_out or not _is_name(file.name):
-                tree.left_out.append(name)
+                why = _WHY.get(file.kind or ("link" if file.link else ""))
+                tree.left_out.append(f"{name} ({why})" if why else name)
             elif file.size is None:
                 ahead.append((name, depth + 1, ""))
             else:
@@ -181,6 +194,8 @@ async def _archive(engine: Engine, target: Target, directory: str, tree: _Tree, 
                     if chunk.next >= chunk.size:
                         break
                     chunk = await engine.read(target, directory, member.path, chunk.next, chunk_size)
+        for path in sorted(tree.empty):
+            archive.writestr(_folder(f"{directory}/{path}/"), b"")
         archive.comment = _comment(left_out, [member.path for member in tree.members])
     return Zipped(buffer.getvalue(), len(left_out))
 
@@ -219,6 +234,12 @@ def _info(name: str, member: _Member) -> zipfile.ZipInfo:
     moment = member.modified.astimezone(UTC).timetuple()[:6] if member.modified else _FIRST
     info = zipfile.ZipInfo(name, max(_FIRST, min(moment, _LAST)))
     info.create_system, info.external_attr = 3, _RUNS if member.is_program else _MODE
+    return info
+
+
+def _folder(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _FIRST)
+    info.create_system, info.external_attr = 3, _FOLDER
     return info
 
 

@@ -127,7 +127,7 @@ class OutputCalls(Calls):
 
     async def metrics(self, job_id: str, after: str = "") -> shapes.Metrics:
         """The metrics that a job reported after the `next` of an earlier answer."""
-        query = {"points": "2000"} | ({"after": after} if after else {})
+        query = self._query(points="2000", after=after)
         path = f"jobs/{id_of(job_id)}/metrics"
         answer: shapes.Metrics = await self._json("GET", path, params=query)
         return answer

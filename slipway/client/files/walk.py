@@ -34,11 +34,13 @@ _DEEP = (
 _UNNAMED = (
     "its name has a backslash, or characters that control, hide or reorder text, so no request names it"
 )
+_UNKEPT = "its node could not upload it; execution.log of that node says why"
 #: Why an entry has no bytes to save, by its kind in a list.
 _NO_FILES = {
     "link": "it is a link that leads out of the job's folder",
     "nowhere": "it is a link that leads nowhere",
     "special": "it is a link to a pipe, a socket or a device",
+    "above": _LINK,
     "pipe": "it is a pipe, not a file",
     "socket": "it is a socket, not a file",
     "device": "it is a device, not a file",
@@ -145,6 +147,8 @@ class _Walk:
         kind = str(entry.get("kind") or ("link" if entry.get("link") else ""))
         if kind in _NO_FILES:
             self.skipped.append((name, _NO_FILES[kind]))
+        elif kind == "unkept":
+            self.unread.append((name, _UNKEPT))
         elif entry["name"].startswith(MORE):
             self.unread.append((name, _REST))
         elif fits or kind != "file":

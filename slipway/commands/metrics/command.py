@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import LOCAL, JobId, Json, Key, Url
+from slipway.commands.options import LOCAL, Attempt, JobId, Json, Key, Url
 
 app = typer.Typer()
 
@@ -19,6 +19,7 @@ def metrics(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="keep showing them until the job has ended")
     ] = False,
+    attempt: Attempt = None,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
@@ -30,4 +31,5 @@ def metrics(
     With --follow, the exit codes are those of `log --follow`.
     """
     show_metrics = import_module("slipway.commands.metrics.metrics").run
-    raise typer.Exit(show_metrics(job, names or (), url, key, follow=follow, as_json=as_json))
+    shown = show_metrics(job, names or (), url, key, follow=follow, as_json=as_json, attempt=attempt or 0)
+    raise typer.Exit(shown)

@@ -13,7 +13,7 @@ from slipway.client.jobs.drawing import HEAD, picture, points
 from slipway.client.jobs.words import ENDED, rejection
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
-from slipway.failure import Verdict, finding_out
+from slipway.failure import Failure, Verdict, finding_out
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import json_text, say
 
@@ -100,8 +100,15 @@ class Document:
             self._stream.write(json_text(whole) + "\n")
 
 
-def run(job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_json: bool) -> int:
-    """Show a job's numbers; with `follow`, until its end: then 1 if it did not succeed."""
+def run(
+    job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_json: bool, attempt: int = 0
+) -> int:
+    """Show a job's numbers; with `follow`, until its end: then 1 if it did not succeed. Raises Failure.
+
+    `attempt` is an earlier one, 0 the current one.
+    """
+    if follow and attempt:
+        raise Failure("one attempt is shown as it is: leave --follow or --attempt out")
     stream = sys.stdout
     drawn = stream.isatty() and os.environ.get("TERM") != "dumb"
     shown: Shown = Table(stream)
@@ -112,7 +119,7 @@ def run(job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_
         return await read(api, job_id, Curves(names), shown, follow=follow)
 
     with finding_out() if follow else nullcontext():
-        return asking_about(job, ask, url, key)
+        return asking_about(job, ask, url, key, attempt)
 
 
 async def read(

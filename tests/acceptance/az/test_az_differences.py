@@ -86,6 +86,25 @@ async def test_a_job_takes_mounts_from_the_command_and_has_nodes(ready: Az) -> N
     assert code == 0  # it has no exit code, which the CLI takes for success
 
 
+async def test_a_job_that_could_not_start_fails_the_wait_and_says_why(ready: Az) -> None:
+    absent = {"caffeSettings": {"configFilePath": "solver.prototxt"}}
+    properties = {name: one for name, one in JOB["properties"].items() if name != "customToolkitSettings"}
+    (ready.folder / "absent.json").write_text(json.dumps({"properties": properties | absent}))
+    mount = ("--afs-name", "results", "--afs-mount-path", "results", "--storage-account-name", ACCOUNT)
+    await ready.ask("batchai", "job", "create", *E, "-n", "k", "-c", "c", "-f", "absent.json", *mount)
+
+    code, _, _ = await ready.run("batchai", "job", "wait", *E, "-n", "k")
+    reason = await ready.say("batchai", "job", "file", "stream", *E, "-j", "k", "-f", "stderr.txt")
+    listed = await ready.ask("batchai", "job", "file", "list", *E, "-j", "k")
+    address = {one["name"]: one["downloadUrl"] for one in listed}["stderr.txt"]
+    async with aiohttp.ClientSession() as session, session.get(address) as answer:  # as curl: without our CA
+        fetched = await answer.text()
+
+    assert code == 127
+    assert reason == fetched
+    assert reason.startswith("ProgramNotInstalled: There is no caffe on the nodes")
+
+
 async def test_the_logs_of_a_setup_task_are_in_storage(ready: Az) -> None:
     cluster: Any = {"nodeStateCounts": {"idleNodeCount": 0}}
     while not cluster["nodeStateCounts"]["idleNodeCount"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import uuid
 from collections import Counter
 from contextlib import suppress
@@ -20,6 +21,8 @@ from tests.acceptance.kubernetes.on_cluster import NAME, engine_on
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _COUNT = 300
+#: The names of a job and its pod, in a reason.
+_PLACE = re.compile(r"\bn-[0-9a-f]{12}\S*")
 
 
 async def test_a_burst_through_the_engine_outlives_its_api_server_and_its_store(cluster: Kubernetes) -> None:
@@ -50,7 +53,7 @@ async def test_a_burst_through_the_engine_outlives_its_api_server_and_its_store(
     ends = await _ends(engine, targets)
     await engine.close()
 
-    assert ends == Counter({JobState.SUCCEEDED: _COUNT})
+    assert ends == Counter({(JobState.SUCCEEDED, ""): _COUNT})
     assert Counter(marks.read_text().split()) == Counter(target.name for target in targets)
 
 
@@ -65,17 +68,18 @@ async def _insist(engine: KubernetesEngine, order: Order) -> None:
         await asyncio.sleep(0.2)
 
 
-async def _ends(engine: KubernetesEngine, targets: list[Target]) -> Counter[JobState]:
+async def _ends(engine: KubernetesEngine, targets: list[Target]) -> Counter[tuple[JobState, str]]:
+    """How many ended in each way, with the reasons of those that failed."""
     patience = Patience(PATIENCE)
     while True:
         try:
             observations = await engine.status(NAME, targets)
         except (Transient, Busy):
             observations = {}
-        states = Counter(one.state for one in observations.values())
-        if sum(count for state, count in states.items() if state.terminal) == len(targets):
-            return states
-        assert not patience.is_over(states), states
+        ways = Counter((one.state, _PLACE.sub("", one.message)) for one in observations.values())
+        if sum(count for (state, _), count in ways.items() if state.terminal) == len(targets):
+            return ways
+        assert not patience.is_over(ways), ways
         await asyncio.sleep(1)
 
 

@@ -45,11 +45,18 @@ class Lab:
     prefix: str = "c/saved/j_1"
     key: str = KEY
     other: dict[str, Any] | None = None
+    before: list[dict[str, Any]] = field(default_factory=list)
     saved: dict[tuple[str, int], Saved] = field(default_factory=dict)
 
     @property
     def where(self) -> dict[str, Any]:
-        return {**self.wire.where, "prefix": self.prefix, "proof": [self.key], "from": self.other}
+        return {
+            **self.wire.where,
+            "prefix": self.prefix,
+            "proof": [self.key],
+            "from": self.other,
+            "before": self.before,
+        }
 
     def disk(self, run: str = "1-1", node: int = 0) -> Path:
         return self.disks / self.prefix.rpartition("/")[2] / f"{run}-{node}"
@@ -373,6 +380,22 @@ def test_a_job_begins_with_nothing_if_the_other_one_saved_nothing_and_not_if_tha
     )
     lab.begin()
     assert tree(other.begin()) == {}
+
+
+def test_a_job_reads_what_the_jobs_before_it_saved(lab: Lab) -> None:
+    (lab.begin() / "w").write_bytes(b"w")
+    lab.write_back(10)
+    nothing = Lab(lab.wire, lab.client, lab.disks, "c/saved/j_3", OTHER_KEY)
+    later = Lab(lab.wire, lab.client, lab.disks, "c/saved/j_2", OTHER_KEY)
+    later.before = [
+        {"prefix": one.prefix, "proof": [one.key], "name": one.prefix[-3:]} for one in (lab, nothing)
+    ]
+
+    assert later.run("fill") == (0, "", "")
+
+    assert tree(later.disk().with_name("j_1")) == {"w": b"w"}
+    assert tree(later.disk().with_name("j_3")) == {}
+    assert tree(later.disk()) == {}
 
 
 def test_a_job_that_begins_with_what_another_saved_changes_nothing_of_it(lab: Lab) -> None:

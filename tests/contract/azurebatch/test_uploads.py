@@ -24,6 +24,7 @@ from shared.engines.launch.plan import keeping
 from shared.engines.node.blobs import Container
 from shared.engines.node.files import remove
 from shared.engines.node.keep import Keeper
+from shared.engines.node.kept.entries import REASONS
 from tests.contract.azurebatch.storage import Front, container, front
 from tests.deep import make_deep
 from tests.names import REFUSED, TREE, each, no_blob, tree
@@ -175,7 +176,8 @@ async def test_a_file_of_any_name_is_a_blob_of_that_name_or_named_with_the_reaso
     result = node.finish()
 
     blobs = {path: content for path, content in files.items() if not no_blob(path)}
-    names = [name.removeprefix("c/files/e/n/r1/MODEL/") for name in node.client.list_blob_names()]
+    begin = "c/files/e/n/r1/MODEL/"
+    names = [name.removeprefix(begin) for name in node.client.list_blob_names(name_starts_with=begin)]
     assert sorted(names) == sorted(blobs)
     assert {path: node.blob(f"MODEL/{path}") for path in blobs} == blobs
     lines = result.stderr.splitlines()
@@ -184,54 +186,51 @@ async def test_a_file_of_any_name_is_a_blob_of_that_name_or_named_with_the_reaso
         assert f"Not kept: {f'MODEL/{place}'!a}: {no_blob(path)}" in lines
 
 
+_ELSEWHERE = "it is a link that leads out of the job's folder"
+_NOWHERE = "it is a link that leads nowhere"
+#: Links of a directory by where they lead, and why they are not followed; "" where they are.
+_LINKS = {
+    "best": ("epochs/3", ""),
+    "absolute": ("ROOT/MODEL/epochs/3/a.pt", ""),
+    "log": ("../stdouterr/stdout.txt", ""),
+    "gone": ("nothing", _NOWHERE),
+    "loop": ("loop", _NOWHERE),
+    "piped": ("pipe", "it is a link to a pipe, a socket or a device"),
+    "passwords": ("/etc/passwd", _ELSEWHERE),
+    "above": ("..", _ELSEWHERE),
+    "epochs/up": ("../epochs", "it is a link to a folder above it"),
+}
+
+
 async def test_what_a_directory_has_beside_files_arrives_or_is_named_with_its_reason(node: Node) -> None:
     model = node.root / "MODEL"
-    (model / "epochs/3").mkdir(parents=True)
+    for folder in ("epochs/3", "empty/none"):
+        (model / folder).mkdir(parents=True)
     (model / "epochs/3/a.pt").write_bytes(b"3")
-    (model / "empty/none").mkdir(parents=True)
-    (model / "tool").write_bytes(b"#!/bin/sh\n")
-    (model / "tool").chmod(0o755)
+    (model / "tool").touch(0o755)
     os.mkfifo(model / "pipe")
-    links = {
-        "best": "epochs/3",
-        "absolute": str(model / "epochs/3/a.pt"),
-        "log": "../stdouterr/stdout.txt",
-        "gone": "nothing",
-        "loop": "loop",
-        "piped": "pipe",
-        "passwords": "/etc/passwd",
-        "above": "..",
-        "epochs/up": "../epochs",
-    }
-    for name, target in links.items():
-        (model / name).symlink_to(target)
+    for name, (target, _) in _LINKS.items():
+        (model / name).symlink_to(target.replace("ROOT", str(node.root)))
     (node.root / "stdouterr/stdout.txt").write_bytes(b"said")
 
     result = node.finish()
 
     assert result.returncode == 0, result.stderr
     begin = "c/files/e/n/r1/MODEL/"
-    listed = {
-        one.name.removeprefix(begin): one for one in node.client.list_blobs(begin, include=["metadata"])
-    }
+    blobs = node.client.list_blobs(begin, include=["metadata"])
+    metadata = {one.name.removeprefix(begin): one.metadata for one in blobs}
     files = {"epochs/3/a.pt": b"3", "best/a.pt": b"3", "absolute": b"3", "log": b"said"}
     assert {name: node.blob(f"MODEL/{name}") for name in files} == files
-    assert listed.keys() == {*files, "tool", "empty/none"}
-    assert {name: one.metadata for name, one in listed.items() if one.metadata} == {
-        "tool": {"executable": "true"},
-        "empty/none": {"hdi_isfolder": "true"},
-    }
-    out = "it is a link that leads out of the job's folder"
-    reasons = {
-        "above": out,
-        "epochs/up": "it is a link to a folder above it",
-        "gone": "it is a link that leads nowhere",
-        "loop": "it is a link that leads nowhere",
-        "passwords": out,
-        "pipe": "it is a pipe",
-        "piped": "it is a link to a pipe, a socket or a device",
-    }
-    assert result.stderr.splitlines() == [f"Not kept: 'MODEL/{name}': {why}" for name, why in reasons.items()]
+    marks = {"tool": {"executable": "true"}, "empty/none": {"hdi_isfolder": "true"}}
+    assert metadata.keys() == {*files, *marks}
+    assert {name: one for name, one in metadata.items() if one} == marks
+
+    reasons = {name: reason for name, (_, reason) in _LINKS.items() if reason} | {"pipe": "it is a pipe"}
+    lines = [f"Not kept: 'MODEL/{name}': {why}" for name, why in sorted(reasons.items())]
+    assert result.stderr.splitlines() == lines
+    (left_out,) = node.client.list_blob_names(name_starts_with="c/files/e/n/r1/left-out/")
+    kinds = json.loads(node.client.download_blob(left_out).readall())
+    assert {name.removeprefix("MODEL/"): REASONS[kind] for name, kind in kinds.items()} == reasons
 
 
 async def test_folders_that_link_to_one_another_end(node: Node) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from shared.core.engine import Why
 from shared.core.errors import Misconfigured, Saturated, Transient
 from shared.core.job import JobState, Reason
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
@@ -59,67 +58,6 @@ async def test_an_evicted_pod_is_a_preemption_and_what_it_ran_is_recorded(where:
     assert (end.state, end.reason) == (JobState.FAILED, Reason.PREEMPTED)
 
 
-async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before(where: Running) -> None:
-    now = [time.time()]
-    engine = engine_on(where, clock=lambda: now[0])
-    one = order("sleep 60")
-    await engine.submit(one)
-    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
-    (pod,) = where.server.store.all("pods")
-    where.server.nodes.lose(pod["spec"]["nodeName"])
-
-    before = (await engine.status(NAME, [one.target]))[one.target.name]
-    now[0] += 700
-    after = (await engine.status(NAME, [one.target]))[one.target.name]
-    jobs = where.server.store.all("jobs")
-    await engine.close()
-
-    assert (before.state, before.why) == (JobState.RUNNING, None), "it may come back in its time"
-    assert (after.state, after.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
-    assert "does not answer any more" in after.message
-    assert len(jobs) == 1
-
-
-async def test_an_attempt_on_a_silent_node_says_since_when_and_ends_on_the_others_before_it_is_given_up(
-    where: Running,
-) -> None:
-    now = [time.time()]
-    engine = engine_on(where, clock=lambda: now[0])
-    where.server.store.clock = lambda: now[0]
-    gang = order("sleep 60", nodes=2)
-    await engine.submit(gang)
-    await until(engine, gang.target, lambda observation: observation.state is JobState.RUNNING)
-    store, name = where.server.store, gang.target.name
-    _, second = store.all("pods")
-    where.server.nodes.lose(second["spec"]["nodeName"])
-    now[0] += 120
-    silent = (await engine.status(NAME, [gang.target]))[name]
-    assert store.get("jobs", "slipway", name)["spec"]["suspend"] is False
-    now[0] += 600
-    first_look = (await engine.status(NAME, [gang.target]))[name]
-    end = await until(engine, gang.target, is_over)
-    names = [pod["metadata"]["name"] for pod in store.all("pods")]
-    again = await engine.submit(gang)
-    job = store.get("jobs", "slipway", name)
-    where.server.nodes.silent.clear()
-    where.server.nodes.reconcile()
-    later = await engine.see(gang.target)
-    await engine.close()
-
-    assert silent.why is not None
-    node = second["spec"]["nodeName"]
-    assert silent.state is JobState.RUNNING
-    assert silent.why.text.startswith(f"{node} has not answered since ")
-    assert silent.why.text.endswith(" UTC if that stays so")
-    assert first_look.state is JobState.RUNNING
-    assert names == [second["metadata"]["name"]]
-    assert (end.state, end.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
-    assert again is not None
-    assert (again.state, later.state) == (JobState.FAILED, JobState.FAILED)
-    assert job["spec"]["suspend"] is True
-    assert "slipway/cancelled" not in job["metadata"]["annotations"]
-
-
 async def test_a_cancelled_job_keeps_its_name_and_never_runs_again(where: Running) -> None:
     engine = engine_on(where)
     one = order("sleep 60")
@@ -160,18 +98,50 @@ async def test_a_quota_of_jobs_makes_no_attempt_and_a_quota_of_pods_is_why_a_job
 
 
 async def test_a_job_that_fits_nowhere_says_why_it_waits_in_a_pass_as_well(where: Running) -> None:
-    engine = engine_on(where, gpus=9)
+    engine, grows = engine_on(where, gpus=9), engine_on(where, gpus=9, autoscales=True)
     one = order("true")
     await engine.submit(one)
     observation = await until(engine, one.target, lambda observation: observation.why is not None)
     for _ in range(2):
         listed = (await engine.status(NAME, [one.target]))[one.target.name]
-    await engine.close()
+    may_come = await grows.see(one.target)
+    no_right = Refusal(403, "Forbidden", 'nodes is forbidden: User "slipway" cannot list resource "nodes"')
+    where.server.fault = lambda _, path, __: no_right if path.endswith("/nodes") else None
+    unknown_nodes = engine_on(where, gpus=9)
+    unlisted = await unknown_nodes.see(one.target)
+    for each in (engine, grows, unknown_nodes):
+        await each.close()
 
     assert observation.why is not None
-    assert observation.why.word == "Unschedulable"
-    assert "Insufficient nvidia.com/gpu" in observation.why.text
+    text = "each of its pods asks for 9 nvidia.com/gpu, and no node has more than 1"
+    assert observation.why == Why("Unschedulable", f"can never start as things stand: {text}", never=True)
     assert listed.why == observation.why
+    for other in (may_come, unlisted):
+        assert other.why is not None
+        assert "Insufficient nvidia.com/gpu" in other.why.text
+        assert not other.why.never
+
+
+async def test_a_job_that_an_administrator_suspends_says_so_and_runs_when_it_is_resumed(
+    where: Running,
+) -> None:
+    engine = engine_on(where)
+    one = order("true")
+    where.server.store.add(
+        "resourcequotas", "slipway", {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "0"}}}
+    )
+    await engine.submit(one)
+    job = where.server.store.get("jobs", "slipway", one.target.name)
+    job["spec"]["suspend"] = True
+    where.server.store.get("resourcequotas", "slipway", "q")["spec"]["hard"]["pods"] = "9"
+    waits = await until(
+        engine, one.target, lambda observed: observed.why is not None and observed.why.word == "Suspended"
+    )
+    job["spec"]["suspend"] = False
+    end = await until(engine, one.target, is_over)
+    await engine.close()
+
+    assert (waits.state, end.state) == (JobState.QUEUED, JobState.SUCCEEDED)
 
 
 async def test_a_missing_priority_class_can_never_start(where: Running) -> None:

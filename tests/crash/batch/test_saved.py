@@ -1,4 +1,4 @@
-"""Whatever happens to a request of a node, the next run begins with one whole generation, never an older one.
+"""After any fault of a request of a node, the next run begins with one whole generation, never an older one.
 
 Each request of three runs loses its answer, or its node is taken away, before or after it has its effect.
 """
@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
@@ -93,14 +94,23 @@ class _Node(blobs.Container):
 
     def __init__(self, world: World) -> None:
         super().__init__(_WHERE)  # type: ignore[arg-type]
-        self._world = world
+        self._world, self._is_there, self._lock = world, True, Lock()
 
     def _call(
         self, method: str, name: str, query: dict[str, str], headers: dict[str, str], body: bytes
     ) -> Answer:
+        with self._lock:  # it sends some at a time
+            return self._answer(method, name, query, headers, body)
+
+    def _answer(
+        self, method: str, name: str, query: dict[str, str], headers: dict[str, str], body: bytes
+    ) -> Answer:
+        if not self._is_there:
+            raise NodeLost
         world = self._world
         world.requests.append(f"{method} {name or query}")
         fault = world.fault if len(world.requests) == world.at else None
+        self._is_there = fault not in (Fault.TAKEN_BEFORE, Fault.TAKEN_AFTER)
         if fault is Fault.TAKEN_BEFORE:
             raise NodeLost
         answer = world.container.answer(method, name, query, headers, body)

@@ -151,8 +151,8 @@ def a_lost_node_is_never_an_end(patch: Patch) -> None:
 
 
 def what_is_given_up_goes_on(patch: Patch) -> None:
-    async def mutant(self: Looks, own: Any) -> None:
-        return None
+    async def mutant(self: Looks, own: Any, why: str) -> bool:
+        return True
 
     patch.setattr(Looks, "_give_up", mutant)
     patch.setattr(shared.engines.kubernetes.translation.observations, "has_others", lambda *_: False)

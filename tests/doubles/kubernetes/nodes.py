@@ -26,6 +26,8 @@ class Nodes:
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         #: nodes whose kubelet is dead: their processes go on, without reports
         self.silent: set[str] = set()
+        #: images that no registry has
+        self.absent_images: set[str] = set()
 
     def add(self, name: str, gpus: int = 1, **labels: str) -> None:
         """Add a ready node."""
@@ -98,7 +100,7 @@ class Nodes:
                 continue
             if demand <= self._free(node):
                 pod["spec"]["nodeName"] = name
-                put(pod, "PodScheduled", "", "")
+                put(pod, "PodScheduled", "", "", at=self._store.now())
                 self._store.touch(pod)
                 return True
             lacking += 1
@@ -127,16 +129,20 @@ class Nodes:
         ]
         volumes = pod["spec"].get("volumes") or ()
         demand += [("configmaps", one["configMap"]["name"]) for one in volumes if "configMap" in one]
+        if pod["spec"]["containers"][0]["image"] in self.absent_images:
+            image = pod["spec"]["containers"][0]["image"]
+            text = f'Back-off pulling image "{image}": ErrImagePull: {image}: not found'
+            self._wait(pod, "ImagePullBackOff", text)
+            return False
         absent_names = [name for plural, name in demand if not self._store.find(plural, namespace, name)]
         if not absent_names:
             return True
-        waiting = {
-            "reason": "CreateContainerConfigError",
-            "message": f'secret "{absent_names[0]}" not found',
-        }
-        if not pod["status"].get("containerStatuses"):
-            self._state(pod, {"waiting": waiting}, "Pending")
+        self._wait(pod, "CreateContainerConfigError", f'secret "{absent_names[0]}" not found')
         return False
+
+    def _wait(self, pod: Object, reason: str, message: str) -> None:
+        if not pod["status"].get("containerStatuses"):
+            self._state(pod, {"waiting": {"reason": reason, "message": message}}, "Pending")
 
     async def _run(self, pod: Object) -> None:
         uid, spec = pod["metadata"]["uid"], pod["spec"]

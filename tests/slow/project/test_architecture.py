@@ -48,7 +48,7 @@ VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("command-line", "slipway/library/job.py", "from slipway.commands.asking import show"),
     ("client", "slipway/client/calls/wire.py", "from slipway.client.jobs.watch import ENDED"),
     ("wiring", "functions/sweeper.py", "from shared.engines import batchai"),
-    ("engines", "shared/engines/slurm/engine.py", "from shared.engines.batchai.view import view_of"),
+    ("engines", "shared/engines/slurm/engine.py", "from shared.engines.batchai.facts import view_of"),
     ("settings", "shared/settings.py", "from shared.engines.slurm.configure import configure"),
     ("settings", "shared/engines/registry.py", "from shared.engines.batchai.configure import configure"),
     ("no-sdk", "shared/lifecycle/sweeper.py", "import shared.adapters.sealing"),

@@ -90,3 +90,21 @@ def test_an_output_directory_that_is_called_as_the_logs_takes_their_place() -> N
     assert variables((one(written, document()),)) == {
         "SLIPWAY_AFTER_2_STDOUTERR": f"{CLUSTER}/logs/seg/1/outputs/model"
     }
+
+
+@pytest.mark.parametrize(
+    ("identity", "is_known", "name"),
+    [
+        ("MODEL", True, "SLIPWAY_AFTER_2_SAVED"),
+        ("saved", True, "SLIPWAY_AFTER_2_SAVED"),
+        ("SAVED", True, ""),
+        ("M", False, ""),
+    ],
+)
+def test_a_name_is_that_of_one_directory_alone(identity: str, is_known: bool, name: str) -> None:
+    written = document()
+    written["properties"]["outputDirectories"][0]["id"] = identity
+    earlier = one(written, document())._replace(is_known=is_known)
+
+    assert earlier.saved == name
+    assert f"SLIPWAY_AFTER_2_{identity}" in variables((earlier,))

@@ -15,7 +15,7 @@ from shared.core.facts import Allotted, ClusterFacts, combined_facts
 from shared.engines.batchai.facts import facts_of as batchai_facts
 from shared.engines.kubernetes.job.pod import pod
 from shared.engines.slurm.job.chosen import Listed
-from shared.engines.slurm.job.share import allocated
+from shared.engines.slurm.job.share import allocated, requested
 from shared.intake.desk.deployment_limits import Demand, demand_of
 from tests.unit.engines.batch.service import Service
 from tests.unit.engines.batch.service import engine as batch_engine
@@ -91,6 +91,13 @@ async def test_of_a_slurm_that_does_not_answer_the_gpus_are_those_of_the_request
     assert counted(demand(facts, configured=ClusterFacts(gpus=4)))[:2] == (1, 1.0)
 
 
+def test_a_part_is_never_nothing() -> None:
+    large = Listed(cpus=100_000, memory=100_000_000)
+
+    assert allocated("cpu=1,mem=1M,node=1", large) == Allotted(None, 0.0001)
+    assert requested({"memory": "1M"}, large) == Allotted(0, 0.0001)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -101,7 +108,9 @@ async def test_of_a_slurm_that_does_not_answer_the_gpus_are_those_of_the_request
         ("cpu=32,mem=2048M,node=2,billing=32,gres/gpu:a100=4,gres/gpu=4", Allotted(4, 0.25)),
         ("cpu=64,mem=1G,node=1,billing=64", Allotted(None, 1.0)),
         ("cpu=8,mem=4194304K,node=1", Allotted(None, 0.5)),
-        ("cpu=8,mem=1.50G,node=1", Allotted(None, 0.125)),
+        ("cpu=8,mem=1.50G,node=1", Allotted(None, 0.1875)),
+        ("cpu=4,mem=0.50T,node=2", Allotted(None, 1.0)),
+        ("cpu=8,mem=7.99G,node=1", Allotted(None, 0.9988)),
         ("cpu=1000,mem=1T,node=1,gres/gpu=16", Allotted(16, 1.0)),
     ],
 )

@@ -50,13 +50,3 @@ def _bound(node: ast.stmt) -> list[str]:
 
 def test_an_import_of_several_lines_is_left_out() -> None:
     assert "ending_of,\n" not in joined("spread")
-
-
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
-def test_no_file_of_a_program_takes_a_name_of_another_one(name: str) -> None:
-    defined = [
-        node.name
-        for node in ast.parse(PROGRAMS[name]()).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    ]
-    assert sorted(defined) == sorted({*defined})

@@ -158,6 +158,9 @@ async def test_no_directory_above_the_output_can_be_swapped_for_a_link(share: Sh
         "/shared",
         "/shared/logs",
         "/shared/slipway/attempts/e/n",
+        "/shared/slipway/saved",
+        "/shared/slipway/saved/other",
+        "/shared/slipway/saved/t/../other",
         "/shared/logs/slurm/gpu/experiments/e/jobs/other/7-0/stdouterr",
         "/shared/logs/slurm/gpu/experiments/e/jobs/n/8-0/stdouterr",
         "/shared/logs/slurm/gpu/experiments/e/jobs/n/7-0/../../other/7-0/stdouterr",
@@ -176,12 +179,41 @@ async def test_no_directory_above_the_output_can_be_swapped_for_a_link(share: Sh
 async def test_a_record_names_directories_of_its_own_run_only(share: Share, named: Any) -> None:
     other = share.run(name="other", token="t.2")
     (other / "stdouterr/stdout.txt").write_text("of another")
+    (share.root / "slipway/saved/other").mkdir(parents=True)
+    (share.root / "slipway/saved/other/stdout.txt").write_text("of another")
     share.run(stdouterr=named, M=named)
 
     with pytest.raises(NotFound):
         await share.log()
     with pytest.raises(NotFound):
         await share.listed()
+
+
+async def test_what_a_job_saved_is_read_in_each_of_its_attempts(share: Share) -> None:
+    saved = share.root / "slipway/saved/t"
+    (saved / "deep").mkdir(parents=True)
+    (saved / "deep/step").write_text("7")
+    share.run(saved="/shared/slipway/saved/t")
+
+    assert await share.listed("saved") == {"deep": None}
+    assert await share.listed("saved", "deep") == {"step": 1}
+    assert (await share.records.chunk(TARGET, "saved", "deep/step", 0, 100)).data == b"7"
+
+
+@pytest.mark.parametrize("level", ["slipway/saved", "slipway/saved/t"])
+async def test_nothing_is_read_where_a_job_put_a_link_in_its_place(share: Share, level: str) -> None:
+    outside = share.root / "logs/outside"
+    share.run(saved="/shared/slipway/saved/t")
+    (outside / "t").mkdir(parents=True)
+    for folder in (outside, outside / "t"):
+        (folder / "step").write_text("of another")
+    (share.root / level).parent.mkdir(exist_ok=True)
+    (share.root / level).symlink_to(outside)
+
+    with pytest.raises(NotFound):
+        await share.listed("saved")
+    with pytest.raises(NotFound):
+        await share.records.chunk(TARGET, "saved", "step", 0, 100)
 
 
 async def test_an_attempt_that_became_a_link_to_another_shows_nothing_of_it(share: Share) -> None:

@@ -230,19 +230,19 @@ async def test_a_cancellation_from_elsewhere_says_so(world: World, message: str,
     assert (await _after(world, JobState.CANCELLED, message=message)).message == text
 
 
-async def test_only_a_job_that_is_queued_waits_for_something(world: World) -> None:
+async def test_a_job_waits_for_what_its_cluster_names_and_for_nothing_else(world: World) -> None:
     await world.message(JOB)
     why = Why("Resources", "no node is free")
 
     waits = (await _after(world, JobState.QUEUED, why=why)).waiting
     assert waits is not None
     assert waits.word == "Resources"
-    assert (await _after(world, JobState.RUNNING, why=why)).waiting is None
+    assert (await _after(world, JobState.RUNNING)).waiting is None
     world.pass_time(timedelta(hours=1).total_seconds())
-    assert (await _after(world, JobState.RUNNING, why=why)).waiting is None
+    assert (await _after(world, JobState.RUNNING)).waiting is None
 
     removed = world.engine.jobs.popitem()
     assert (await _seen_nowhere(world)).misses == 1
     world.engine.jobs[removed[0]] = removed[1]
-    result = await _after(world, JobState.RUNNING, why=why)
+    result = await _after(world, JobState.RUNNING)
     assert (result.misses, result.waiting) == (0, None)

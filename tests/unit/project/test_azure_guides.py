@@ -83,7 +83,7 @@ def test_azd_knows_the_hooks_and_where_they_run() -> None:
     text = code("azure.yaml")
     names = set(re.findall(r"^ +((?:pre|post)\w+):$", text, re.MULTILINE))
 
-    assert names == {"prepackage", "postprovision", "postdown"}
+    assert names == {"prepackage", "postprovision"}
 
 
 @pytest.mark.parametrize("name", [*GUIDES, "deploy", "deploy-gpus"])

@@ -53,16 +53,12 @@ def test_the_engine_is_chosen_among_those_that_a_template_can_deploy() -> None:
     assert "SLIPWAY_CLUSTERS: string(clusters)" in code("infra/dispatcher.bicep")
 
 
-def test_the_role_that_scales_a_pool_allows_that_and_nothing_else() -> None:
-    """Azure has no built-in role for it; it is an action on the resource, and none on its data."""
-    role = json.loads(code("infra/pool-scaler.role.json"))
+def test_the_app_has_one_role_on_an_account_which_is_azures_own() -> None:
+    text = code("infra/batch.bicep")
 
-    assert role["Actions"] == ["Microsoft.Batch/batchAccounts/pools/write"]
-    assert not any(role[name] for name in ("NotActions", "DataActions", "NotDataActions"))
-    assert role["AssignableScopes"] == ["/subscriptions/SUBSCRIPTION"]
-    assert "--role-definition" in code("docs/how-to/deploy-with-entra.md")
-    assert f'--role "{role["Name"]}"' in code("docs/how-to/connect-a-cluster.md")
-    assert f"actions: ['{role['Actions'][0]}']" in code("infra/main.bicep")
+    assert text.count("scope: account") == 1
+    assert "Microsoft.Authorization/roleDefinitions@" not in code("infra/*.bicep")
+    assert '--role "Azure Batch Data Contributor"' in code("docs/how-to/connect-a-cluster.md")
 
 
 def test_the_guide_says_what_each_choice_of_an_engine_deploys() -> None:

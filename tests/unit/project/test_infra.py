@@ -12,7 +12,7 @@ from azure.functions.decorators.blob import BlobTrigger
 from azure.functions.decorators.queue import QueueTrigger
 
 from local.bicep.__main__ import templates
-from local.bicep.rules import GRANTS, ROLES, SCALER
+from local.bicep.rules import GRANTS, ROLES
 from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE
@@ -202,10 +202,10 @@ def test_events_go_from_the_drop_container_to_the_queue_of_jobs() -> None:
 
 def test_every_role_stands_in_the_guide_with_its_reason() -> None:
     text = code("infra/*.bicep")
-    granted = {name for role, name in ROLES.items() if role in text} | {SCALER}
+    granted = {name for role, name in ROLES.items() if role in text}
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", code("docs/how-to/deploy.md"), re.M)
 
-    assert granted == {*ROLES.values(), SCALER} == set().union(*GRANTS.values())
+    assert granted == {*ROLES.values()} == set().union(*GRANTS.values())
     assert granted <= {row[1].strip() for row in rows if len(row[2].strip()) > 20}
 
 

@@ -105,6 +105,7 @@ CHANGING: dict[str, Method] = {
     "Client.submit": lambda client, _: client.submit(MESSAGE).id,
     "Client.submit_sweep": lambda client, _: client.submit_sweep(SWEEP).id,
     "Job.cancel": lambda client, scene: client.job(scene.values["WAITS"]).cancel().state,
+    "Job.rerun": lambda client, scene: scene.ran(client).rerun(idempotency_key="again").id,
     "Sweep.cancel": lambda client, scene: client.sweep(scene.values["SWEEP"]).cancel().state,
 }
 #: Methods past the API.

@@ -87,6 +87,8 @@ const NO_FILES = new Map(
   link: "a link out of the run's folder, not followed",
   nowhere: "a link that leads nowhere",
   special: "a link to a pipe, a socket or a device",
+  above: "a link to a folder above it",
+  unkept: "not uploaded by its node: execution.log says why",
   pipe: "a pipe, not a file",
   socket: "a socket, not a file",
   device: "a device, not a file",

@@ -95,7 +95,10 @@ def _generations(cluster: BatchCluster, order: Order, signature: str) -> str:
     place = json.loads(cluster.place("", signature))
     own = _generations_of(cluster, order, order.target.job_id)
     earlier = _generations_of(cluster, order, order.resumes) if order.resumes else None
-    return json.dumps({**place, **own, "from": earlier})
+    near = (one.target for one in order.before if one.saved and one.target.cluster == cluster.name)
+    # Where `saved_before` says.
+    before = [{**_generations_of(cluster, order, one.job_id), "name": one.job_id} for one in near]
+    return json.dumps({**place, **own, "from": earlier, "before": before})
 
 
 def _generations_of(cluster: BatchCluster, order: Order, job_id: str) -> dict[str, Any]:

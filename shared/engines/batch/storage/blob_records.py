@@ -14,6 +14,7 @@ from shared.core.visible import escaped, is_askable
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
 from shared.engines.batch.storage.blob_parts import part_of
+from shared.engines.batch.storage.left_out import left_out
 from shared.engines.batch.storage.saved_blobs import SavedBlobs
 from shared.engines.node.claim import REQUEST
 from shared.engines.node.store import numbers_of
@@ -108,7 +109,8 @@ class BlobRecords:
             return await self._saved.page(target, directory, path, after)
         if not _is_kept(record, directory):
             return await self._shares.page(target, directory, path, after, record)
-        prefix = self._file(target, record, directory, path).rstrip("/") + "/"
+        top, place = (self._file(target, record, directory, one) for one in (".", path))
+        run, prefix = top.removesuffix(f"/{directory}"), f"{place}/"
         async with blob_errors(f"{directory}/{path}"):
             walk = self._access.container.walk_blobs(
                 name_starts_with=prefix, include=["metadata"], delimiter="/", results_per_page=_PAGE
@@ -117,6 +119,8 @@ class BlobRecords:
             entries = [one async for one in await anext(pages)]
             # Of several nodes, one may have an empty folder where another has files.
             files = tuple(dict.fromkeys(_entry(one, prefix) for one in entries))
+            if not after:
+                files += await left_out(self._access.container, run, place.removeprefix(f"{run}/"))
             return FilePage(files, quote(str(pages.continuation_token or ""), safe=""))  # type: ignore[attr-defined]
 
     async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:

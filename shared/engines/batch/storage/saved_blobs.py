@@ -122,6 +122,7 @@ def _file(name: str, entry: Entry) -> OutputFile:
         return OutputFile(escaped(name), None, None, left_out=True, kind=kind)
     if entry.kind != FILE:
         return OutputFile(name, None, None, link=entry.kind == LINK)
+    modified = None
     with suppress(OverflowError):
-        return OutputFile(name, entry.size, _BEGIN + timedelta(microseconds=entry.modified // 1000))
-    return OutputFile(name, entry.size, None)
+        modified = _BEGIN + timedelta(microseconds=entry.modified // 1000)
+    return OutputFile(name, entry.size, modified, executable=bool(entry.mode & 0o100))

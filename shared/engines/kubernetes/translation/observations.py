@@ -15,8 +15,10 @@ from shared.engines.kubernetes.translation.ends import ended, ranks_of
 from shared.engines.kubernetes.translation.silence import (
     GIVEN_UP,
     LOST_AFTER,
+    WHY,
     ending_since,
     has_others,
+    leaves,
     silence,
     was_given_up,
 )
@@ -63,7 +65,7 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
         return _cancelled(evidence.job)
     # If the program on the nodes has written its end, the pods are terminating.
     if is_final or (_runs(evidence) and not waits_for_ranks(evidence.job, evidence.pods, record)):
-        why = silence(evidence.pods, now)
+        why = silence(evidence.pods, now) or (None if is_final else leaves(evidence.pods, now))
         return Observation(_S.RUNNING, started=_started(evidence), why=why)
     return Observation(_S.QUEUED, why=evidence.why)
 
@@ -80,6 +82,8 @@ def _hanging(evidence: Evidence, since: datetime) -> Observation:
         return recorded(evidence.record, started=_started(evidence), ended=since)
     if was_cancelled(evidence.job):
         return _cancelled(evidence.job)
+    if why := ((evidence.job.get("metadata") or {}).get("annotations") or {}).get(WHY):
+        return Observation(_S.FAILED, _R.UNSUPPORTED, why, ended=since)
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, _LOST, started=_started(evidence), ended=since)
 
 

@@ -9,11 +9,14 @@ from typing import Any
 from shared.core.engine import Why
 from shared.engines import untrusted
 from shared.engines.kubernetes.translation.conditions import condition, conditions
+from shared.engines.saving import saving
 
 Objects = Sequence[Mapping[str, Any]]
 
 #: The annotation of a Job whose attempt was given up: nothing of it may start again.
 GIVEN_UP = "slipway/given-up"
+#: The annotation with the reason, where that is not its node.
+WHY = "slipway/why"
 #: How long a Job may be ending before its node counts as lost. Kubernetes gives a node up after 5 minutes by
 #: default.
 LOST_AFTER = timedelta(minutes=10)
@@ -52,6 +55,12 @@ def silence(pods: Objects, now: datetime) -> Why | None:
     if now >= until:
         return Why("NodeSilent", f"{text}; the attempt is given up, and its other pods are being ended")
     return Why("NodeSilent", f"{text}; the attempt is given up at {until:%H:%M} UTC if that stays so")
+
+
+def leaves(pods: Objects, now: datetime) -> Why | None:
+    """What a running attempt has to wait for of which a pod is evicted, and saves; None for any other."""
+    times = [due for pod in pods if _lives(pod) and (due := _due(pod)) is not None and due >= now]
+    return saving(min(times)) if times else None
 
 
 def _is_silent(pod: Mapping[str, Any]) -> bool:

@@ -23,6 +23,8 @@ _CONTAINERS: Mapping[str, tuple[str, bool]] = {
     "CreateContainerConfigError": ("an object that its pods use is missing", False),
     "CreateContainerError": ("its container cannot be made", False),
 }
+#: Of a Job without a queue that someone else stopped.
+SUSPENDED = Why("Suspended", "its Job is suspended on the cluster, by an administrator or by hand")
 #: The reason of a Workload without quota → our sentence, and whether it needs a change by people.
 _QUOTA: Mapping[str, tuple[str, bool]] = {
     "WaitingForQuota": ("the quota of its queue is in use", False),
@@ -31,6 +33,14 @@ _QUOTA: Mapping[str, tuple[str, bool]] = {
     "Misconfigured": (f"{NEVER}: its queue is not set up", True),
     "Inadmissible": (f"{NEVER}: its queue does not admit it", True),
 }
+#: Two words that a pod has in turn while its image cannot be fetched, as one.
+_FETCHING = {"ErrImagePull": "ImagePullBackOff"}
+#: What changes in a message from one look to the next, and says nothing more: names of pods, amounts.
+_UNSTEADY = re.compile(
+    r'^Error creating: (pods "[^"]*" is forbidden: )?|^Back-off pulling image "[^"]*": ErrImagePull: '
+    r"|, used: .*?(?=, limited: )|, [\d.]+\w* more needed|\. no new claims.*",
+    re.ASCII | re.DOTALL,
+)
 #: Of a pod whose first containers have not all ended.
 _FIRST = re.compile(r"Init:\d+/\d+", re.ASCII)
 _INVALID_IMAGE, _GATED = "InvalidImageName", "SchedulingGated"
@@ -50,7 +60,7 @@ def pods_wait(pods: Objects) -> Why | None:
             if word in _CONTAINERS:
                 text, passes = _CONTAINERS[word]
                 never = word == _INVALID_IMAGE
-                return Why(word, _detailed(text, waiting), passes=passes, never=never)
+                return Why(_FETCHING.get(word, word), _detailed(text, waiting), passes=passes, never=never)
     return None
 
 
@@ -74,7 +84,8 @@ def word_waits(word: str, node: str) -> Why | None:
     word = begun_word(word)
     if word in _CONTAINERS:
         text, passes = _CONTAINERS[word]
-        return Why(word, text, passes=passes, never=word == _INVALID_IMAGE)
+        word, never = _FETCHING.get(word, word), word == _INVALID_IMAGE
+        return Why(word, text, passes=passes, never=never, is_brief=not passes)
     return None if node else _unscheduled({"reason": word if word == _GATED else ""})
 
 
@@ -128,12 +139,19 @@ def _unscheduled(scheduled: Mapping[str, Any]) -> Why:
         return Why(word, "its pods are held back by a gate", passes=True)
     message = str(scheduled.get("message") or "")
     # An autoscaler may still add such a node; the cluster never reports that it will not.
-    text = "no node of the cluster has what it asks for and is free"
-    if "didn't match Pod's node affinity/selector" in message:
-        text = "no node of the cluster has the labels that it asks for"
-    return Why(word, _detailed(text, scheduled))
+    if not message:
+        return Why(word, "no node of the cluster can take it", is_brief=True)
+    is_labels = "didn't match Pod's node affinity/selector" in message
+    lacking = "the labels that it asks for" if is_labels else "what it asks for and is free"
+    return Why(word, _detailed(f"no node of the cluster has {lacking}", scheduled))
+
+
+def never_fits(resource: str, amount: int, most: int) -> Why:
+    """Why pods that ask for more of a resource than any node has can never start."""
+    text = f"{NEVER}: each of its pods asks for {amount} {resource}, and no node has more than {most}"
+    return Why("Unschedulable", text, never=True)
 
 
 def _detailed(text: str, origin: Mapping[str, Any]) -> str:
-    message = str(origin.get("message") or "").partition(". no new claims")[0].strip().rstrip(".")
+    message = _UNSTEADY.sub("", str(origin.get("message") or "")).strip().rstrip(".")
     return (f"{text} ({message})" if message else text)[:_LONGEST]

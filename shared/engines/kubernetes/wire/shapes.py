@@ -103,6 +103,7 @@ POD = _members(
     },
     ("metadata", "status"),
 )
+NODE = _members({"status": _members({"allocatable": _is_texts})})
 WORKLOAD = _members(
     {
         "metadata": _members(_METADATA, ("name",)),

@@ -8,8 +8,26 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequenc
 
 #: How many links to folders are followed below one directory: each copies what it leads to.
 FOLLOWED = 100
-_KINDS = {stat.S_IFIFO: "it is a pipe", stat.S_IFSOCK: "it is a socket"}
+_KINDS = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 _FILE, _FOLDER, _LINK = "file", "folder", "link"
+#: The kinds of entries that are not uploaded, as the app lists them, and why.
+REASONS = {
+    "pipe": "it is a pipe",
+    "socket": "it is a socket",
+    "device": "it is a device",
+    "out": "it is a link that leads out of the job's folder",
+    "nowhere": "it is a link that leads nowhere",
+    "special": "it is a link to a pipe, a socket or a device",
+    "above": "it is a link to a folder above it",
+    "unkept": f"more than {FOLLOWED} links to folders are not followed",
+}
+
+
+class LeftOut(NamedTuple):
+    """Why an entry is not uploaded."""
+
+    kind: str
+    reason: str
 
 
 class KeptFile(NamedTuple):
@@ -20,8 +38,9 @@ class KeptFile(NamedTuple):
 
 
 class Walk:
-    """Goes through one directory of a run. What `why_not` gives a reason for by its name, goes to `left_out`.
+    """Goes through one directory of a run. What is not uploaded goes to `left_out`, with its kind.
 
+    `why_not` says of a name why no blob can have it: such an entry is of the kind `unkept`, with that reason.
     `roots`: the real paths of all directories of the run: links to what is in them are followed. What cannot
     be read goes to `errors`.
     """
@@ -30,7 +49,7 @@ class Walk:
         self,
         roots: Sequence[str],
         why_not: Callable[[str, bool], str],
-        left_out: Dict[str, str],
+        left_out: Dict[str, LeftOut],
         errors: List[OSError],
     ) -> None:
         self._roots, self._why_not, self._left_out, self._errors = roots, why_not, left_out, errors
@@ -48,35 +67,35 @@ class Walk:
                 at, is_link = f"{inside}/{name}" if inside else name, is_a == _LINK
                 path = f"{folder}/{name}"
                 path, kind = self._target_of(path, (*above, folder)) if is_link else (path, is_a)
-                reason = "" if kind in (_FILE, _FOLDER) else kind
-                reason = reason or self._why_not(at, kind == _FOLDER)
-                if reason:
-                    self._left_out[at] = reason
+                flaw = self._why_not(at, kind == _FOLDER)
+                if kind in REASONS:
+                    self._left_out[at] = LeftOut(kind, REASONS[kind])
+                elif flaw:
+                    self._left_out[at] = LeftOut("unkept", flaw)
                 elif kind == _FOLDER:
                     waiting.append((path, at, (*above, folder)))
                 else:
                     yield KeptFile(path, at)
 
     def _target_of(self, path: str, above: Sequence[str]) -> Tuple[str, str]:
-        """What a link leads to, and its kind, or why it is not followed."""
+        """What a link leads to, and its kind: one of REASONS, if it is not followed."""
         real = os.path.realpath(path)
         try:
             mode = Path(real).stat().st_mode
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                return real, "it is a link that leads nowhere"
-            return real, f"it is a link that cannot be followed: {error.strerror}"
+            is_lost = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+            return real, "nowhere" if is_lost else "out"
         if not any(f"{real}/".startswith(f"{root}/") for root in self._roots):
-            return real, "it is a link that leads out of the job's folder"
+            return real, "out"
         if stat.S_ISREG(mode):
             return real, _FILE
         if not stat.S_ISDIR(mode):
-            return real, "it is a link to a pipe, a socket or a device"
+            return real, "special"
         if real in above:
-            return real, "it is a link to a folder above it"
+            return real, "above"
         self._followed += 1
         if self._followed > FOLLOWED:
-            return real, f"more than {FOLLOWED} links to folders are not followed"
+            return real, "unkept"
         return real, _FOLDER
 
 
@@ -102,5 +121,5 @@ def _kind_of(entry: "os.DirEntry[str]") -> str:
     try:
         mode = entry.stat(follow_symlinks=False).st_mode
     except OSError:
-        return "it is gone"
-    return _KINDS.get(stat.S_IFMT(mode), "it is a device")
+        return _FILE  # deleted since, which is found out where it is opened
+    return _KINDS.get(stat.S_IFMT(mode), "device")

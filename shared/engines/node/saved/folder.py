@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
@@ -24,6 +25,8 @@ from shared.engines.node.saved.generations import (
     leads_inside,
 )
 
+#: How many files are uploaded or downloaded at a time.
+FILES_AT_A_TIME = 4
 #: Follows no link, waits for no pipe.
 _UNLINKED = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PASSAGE = _UNLINKED | os.O_DIRECTORY
@@ -155,17 +158,16 @@ def _take_place(beside: str, root: str) -> None:
 
 
 def _make_all(root: Path, entries: Dict[str, Entry], bring: Callable[[Entry, int], None]) -> None:
-    """Links come last, so that nothing is written through one."""
-    links: List[Tuple[str, Path]] = []
+    """Folders first, then some files at a time, and links last, so that nothing is written through one."""
+    by_kind: Dict[str, List[Tuple[Path, Entry]]] = {FOLDER: [], FILE: [], LINK: []}
     for path, entry in sorted(entries.items()):
-        place = root / path
-        (place if entry.kind == FOLDER else place.parent).mkdir(PRIVATE, parents=True, exist_ok=True)
-        if entry.kind == LINK:
-            links.append((entry.text, place))
-        elif entry.kind == FILE:
-            _make(place, entry, bring)
-    for target, place in links:
-        place.symlink_to(target)
+        by_kind[entry.kind].append((root / path, entry))
+        folder = root / path if entry.kind == FOLDER else (root / path).parent
+        folder.mkdir(PRIVATE, parents=True, exist_ok=True)
+    with ThreadPoolExecutor(FILES_AT_A_TIME) as pool:
+        list(pool.map(lambda file: _make(file[0], file[1], bring), by_kind[FILE]))
+    for place, entry in by_kind[LINK]:
+        place.symlink_to(entry.text)
 
 
 def _make(place: Path, entry: Entry, bring: Callable[[Entry, int], None]) -> None:

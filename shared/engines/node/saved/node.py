@@ -8,10 +8,11 @@ import errno
 import hashlib
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import BinaryIO, Callable, Dict, List, Optional, Set, Tuple
 
-from shared.engines.node.saved.folder import Status, fill, listing, open_below, status_of
+from shared.engines.node.saved.folder import FILES_AT_A_TIME, Status, fill, listing, open_below, status_of
 from shared.engines.node.saved.generations import FILE, Content, Entry, Manifest, Moment, why_refused
 from shared.engines.node.saved.pieces import upload
 from shared.engines.node.saved.shelf import Shelf, Source
@@ -113,14 +114,11 @@ class Saved:
         if reason:
             raise OSError(f"$SLIPWAY_SAVED is not saved: {reason}")
         moving = {path for path in {*before, *now} if before.get(path) != now.get(path)}
-        entries: Dict[str, Entry] = {}
-        for path in sorted(now.keys() - moving):
-            entry = self._entry(path, now[path], moment)
-            if entry is None:
-                moving.add(path)
-            else:
-                entries[path] = entry
-        return entries, moving
+        still = sorted(now.keys() - moving)
+        with ThreadPoolExecutor(FILES_AT_A_TIME) as pool:
+            saved = dict(zip(still, pool.map(lambda path: self._entry(path, now[path], moment), still)))
+        entries = {path: entry for path, entry in saved.items() if entry is not None}
+        return entries, moving | (saved.keys() - entries.keys())
 
     def _entry(self, path: str, status: Status, moment: Moment) -> Optional[Entry]:
         """An entry as it was listed, after its upload if it is new; None if it has changed since."""

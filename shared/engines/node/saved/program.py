@@ -6,9 +6,12 @@ All nodes write back at the same seconds, and it takes at most a fifth of the ti
 import os
 import sys
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any, Dict, Set
 
 from shared.engines.node.blobs import Container
+from shared.engines.node.saved.folder import fill
 from shared.engines.node.saved.generations import FILE, Moment
 from shared.engines.node.saved.node import Saved
 from shared.engines.node.saved.shelf import MOST_READ, Lacking, Shelf
@@ -60,13 +63,23 @@ def write_back_often(saved: Saved) -> None:
         took = time.monotonic() - start
 
 
+def bring_others(container: Container, where: Dict[str, Any], root: str) -> None:
+    """Put what the jobs `before` saved beside the saved directory, each by its own name. Raises OSError."""
+    for other in where["before"]:
+        shelf = Shelf(container, other)
+        source = shelf.newest()
+        fill(str(Path(root).with_name(other["name"])), source.entries, partial(shelf.bring, source))
+
+
 def save(word: str, where: Dict[str, Any]) -> int:
     """Fill, write back often, or write back for the last time; returns the exit code."""
     attempt, run = map(int, os.environ[RUN_NUMBERS].split("-"))
     node, nodes = int(os.environ.get(RANK) or 0), int(os.environ.get(NODES_OF_RUN) or 1)
-    saved = Saved(Shelf(Container(where), where), os.environ[SAVED], Moment(attempt, run, 0), node, nodes)
+    container, root = Container(where), os.environ[SAVED]
+    saved = Saved(Shelf(container, where), root, Moment(attempt, run, 0), node, nodes)
     try:
         if word == FILL:
+            bring_others(container, where, root)
             files = [entry.size for entry in saved.fill() if entry.kind == FILE]
             if files:
                 sys.stdout.write(f"Restored {len(files)} files that the job saved, {sum(files)} bytes\n")

@@ -80,6 +80,11 @@ class Shelf:
             return Source(other["prefix"], entries or {})
         return Source(self._where["prefix"], entries or {})
 
+    def newest(self) -> Source:
+        """What the job saved last, for another job. Raises OSError as `source` does."""
+        entries = self._newest(self._manifests, self._names(self._manifests))
+        return Source(self._where["prefix"], entries or {})
+
     def note(self) -> None:
         """Note that the job ran here. Raises OSError."""
         self._job(self._where["prefix"]).save(RAN, b"{}")

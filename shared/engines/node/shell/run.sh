@@ -55,8 +55,13 @@ resume() {
   [ -d "$1" ] || end 251 preparation "There is nothing in $1: that job did not run here, or it is archived"
   slipway_new=$slipway_attempt/$slipway_run/saved
   mkdir -p -- "${2%/*}" && (umask 077 && mkdir -- "$slipway_new") || end 250 infrastructure "$2 cannot be made"
-  slipway_text=$(cp -a -- "$1/." "$slipway_new/" 2>&1) && mv -- "$slipway_new" "$2" ||
+  slipway_text=$(cp -a -- "$1/." "$slipway_new/" 2>&1) ||
     end 251 preparation "$1 could not be copied: ${slipway_text%%"$slipway_newline"*}"
+  unlock "$slipway_new"  # what that job protected from writing
+  # A run of which nothing is heard any more may have been faster: not into its copy. An old BusyBox has no -T.
+  mv -T -- "$slipway_new" "$2" 2>/dev/null || { [ ! -d "$2" ] && mv -- "$slipway_new" "$2"; } ||
+    rm -rf -- "$slipway_new"
+  [ -d "$2" ] || end 250 infrastructure "$2 cannot be made"
 }
 
 # The output directories, that of stdout and stderr first; slipway_directories says where all nodes have them.

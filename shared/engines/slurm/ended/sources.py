@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 from shared.core.engine import Observation
 from shared.core.errors import EngineError, NotFound, Transient
-from shared.core.facts import Allotted
 from shared.core.job import JobState, Reason, Target
 from shared.engines.recorded import IDLE, is_asked, placed, recorded
 from shared.engines.runs import UNPROVEN
@@ -43,12 +42,12 @@ class EndSources:
 
     async def combine(self, target: Target, copy: Copy) -> Observation:
         """The observation from a job on the cluster and the record of its last run."""
-        observed = await self._combined(target, copy)
-        return observed._replace(allotted=self._allotted(copy)) if copy.allocated else observed
+        return self._with_part(await self._combined(target, copy), copy)
 
-    def _allotted(self, copy: Copy) -> Allotted | None:
+    def _with_part(self, observed: Observation, copy: Copy) -> Observation:
+        """The observation, with what Slurm gave the job of its nodes."""
         listing = self._listings.get((self._cluster.name, copy.partition), Listed())
-        return allocated(copy.allocated, listing)
+        return observed._replace(allotted=allocated(copy.allocated, listing))
 
     async def _combined(self, target: Target, copy: Copy) -> Observation:
         if not state_of(copy.states, copy.name)[0].terminal:
@@ -81,7 +80,13 @@ class EndSources:
         if accounted is not None:
             return accounted
         copies = await self._completions.find(target.name, target.token)
-        return _earliest([copy for copy in copies if state_of(copy.states, copy.name)[0].terminal], record)
+        return self._earliest(
+            [copy for copy in copies if state_of(copy.states, copy.name)[0].terminal], record
+        )
+
+    def _earliest(self, copies: Sequence[Copy], record: Mapping[str, Any] | None) -> Observation | None:
+        first = min(copies, key=lambda copy: copy.id, default=None)
+        return None if first is None else self._with_part(observation(first, record), first)
 
     async def _accounted(self, target: Target, record: Mapping[str, Any] | None) -> Observation | None:
         answer = await self._client.accounting(f"/jobs/?job_name={quote(target.name, safe='')}")
@@ -94,7 +99,7 @@ class EndSources:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise Transient("slurmdbd sent an unreadable answer") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
-        earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)], record)
+        earliest = self._earliest([copy for copy in ours if _is_end_of(copy, target)], record)
         if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:
             # slurmdbd's v0.0.38 reports 0 for failed jobs.
             reason = Reason.INFRASTRUCTURE if is_asked(record) else Reason.USER
@@ -102,15 +107,24 @@ class EndSources:
         return earliest
 
 
+def _amounts(job: Mapping[str, Any]) -> str:
+    """What accounting says that a job was given, as the queue has it; memory is in MiB."""
+    units = {"mem": "M"}
+    parts = ((one.get("type"), one.get("name"), one.get("count")) for one in _objects(job))
+    words = (("/".join(filter(None, (kind, name))), count) for kind, name, count in parts if kind)
+    return ",".join(f"{word}={count}{units.get(word, '')}" for word, count in words)
+
+
+def _objects(job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    amounts = (job.get("tres") or {}).get("allocated")
+    return [one for one in amounts if isinstance(one, dict)] if isinstance(amounts, list) else []
+
+
 def _at_times(end: Observation | None, by_record: Observation) -> Observation:
     """An end from notes, which may lack its times; without notes, that of the record."""
     if end is None:
         return by_record
     return end._replace(started=end.started or by_record.started, ended=end.ended or by_record.ended)
-
-
-def _earliest(copies: Sequence[Copy], record: Mapping[str, Any] | None) -> Observation | None:
-    return observation(min(copies, key=lambda copy: copy.id), record) if copies else None
 
 
 def _is_end_of(copy: Copy, target: Target) -> bool:
@@ -135,4 +149,6 @@ def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
         "start_time": times.get("start"),
         "end_time": times.get("end"),
         "exit_code": job.get("exit_code"),
+        "tres_alloc_str": _amounts(job),
+        "partition": job.get("partition"),
     }

@@ -10,10 +10,14 @@ from shared.engines.slurm.job.chosen import Listed
 from shared.engines.slurm.job.resources import shares
 from shared.jobspec import JsonObject, mebibytes
 
-#: An amount in the list of what is allocated: gres/gpu=2, or mem=1536M. `gres/gpu:a100` counts again what
-#: `gres/gpu` holds.
-_AMOUNT = re.compile(r"(?:^|,)(cpu|mem|node|gres/gpu)=(\d{1,12})(?:\.\d+)?([KMGTP]?)", re.ASCII)
+#: An amount in the list of what is allocated: gres/gpu=2, mem=1536M, or mem=1.50G. `gres/gpu:a100` counts
+#: again what `gres/gpu` holds.
+_AMOUNT = re.compile(r"(?:^|,)(cpu|mem|node|gres/gpu)=(\d{1,12}(?:\.\d{1,9})?)([KMGTP]?)", re.ASCII)
 _MEBIBYTES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
+
+
+#: The least part: a job that has anything of a node is counted.
+_LEAST = 0.0001
 
 
 class _Amounts(NamedTuple):
@@ -39,7 +43,7 @@ def allocated(text: str, listing: Listed) -> Allotted | None:
     The GPUs are None where Slurm does not count them (AccountingStorageTRES), and the part where the sizes of
     the nodes are not known.
     """
-    amounts = {name: int(number) * _MEBIBYTES[unit] for name, number, unit in _AMOUNT.findall(text)}
+    amounts = {name: float(number) * _MEBIBYTES[unit] for name, number, unit in _AMOUNT.findall(text)}
     nodes = amounts.get("node")
     if not nodes or "cpu" not in amounts:
         return None
@@ -56,4 +60,4 @@ def _part(amounts: _Amounts, listing: Listed) -> float | None:
     parts = [
         amount / size for amount, size in zip(amounts, sizes, strict=True) if amount is not None and size
     ]
-    return round(min(1.0, max(parts)), 4) if any(parts) else None
+    return max(_LEAST, round(min(1.0, max(parts)), 4)) if any(parts) else None

@@ -51,6 +51,8 @@ class Copy:
     partition: str = ""
     #: how many waiting jobs of its partition are before it, of all users that the list shows
     ahead: int = 0
+    #: whether it is being preempted, and has the time of grace of its partition or QOS
+    leaves: bool = False
 
 
 class Exit(NamedTuple):
@@ -178,6 +180,7 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         nodes=str(job.get("nodes") or ""),
         allocated=_allocated(job),
         partition=str(job.get("partition") or ""),
+        leaves=bool(integer(job.get("preempt_time"))),
     )
 
 

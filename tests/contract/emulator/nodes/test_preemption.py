@@ -43,6 +43,32 @@ async def test_a_job_on_a_preempted_node_starts_again_from_the_beginning_elsewhe
     assert node["id"] not in [one["id"] for one in await nodes_of(lab)]
 
 
+async def test_a_run_whose_node_is_taken_away_is_ending_while_it_saves(lab: Lab, tmp_path: Path) -> None:
+    await lab.make_cluster(autoscale(1), vmPriority="lowpriority")
+    told_to, go, wait = tmp_path / "told", tmp_path / "go", "do sleep 0.05; done"
+    command = (
+        f"trap 'touch {told_to}; while [ ! -e {go} ]; {wait}; exit 1' TERM; touch {tmp_path}/began;"
+        f" [ -e {go} ] || while true; {wait}"
+    )
+    await lab.submit("job", **custom(command))
+
+    async def began() -> bool:
+        return (tmp_path / "began").exists()
+
+    async def is_asked() -> bool:
+        return told_to.exists()
+
+    await until(began)
+    (node,) = await nodes_of(lab)
+    await lab.send("POST", f"/emulator/nodes/{node['id']}/preempt")
+    await until(is_asked)
+    saves = (await lab.job("job")).execution_state
+    go.touch()
+    job = await lab.ends("job")
+
+    assert (saves, job.execution_state) == ("terminating", "succeeded")
+
+
 async def test_what_a_run_wrote_before_its_node_was_taken_away_stays_in_its_log(lab: Lab) -> None:
     await lab.make_cluster(autoscale(1), vmPriority="lowpriority")
     command = (

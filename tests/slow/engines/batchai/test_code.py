@@ -15,7 +15,8 @@ import pytest
 from shared.core.code.record import CodeSource
 from shared.core.engine import Order
 from shared.core.job import Reason, Target
-from shared.engines.batchai.code import ADDRESS, PLACE, SYSTEM, with_code
+from shared.engines.batchai.code import ADDRESS, PLACE, with_code
+from shared.engines.batchai.saved import SYSTEM
 from shared.engines.batchai.translation import observation
 from shared.engines.codeless import CODELESS
 from shared.engines.node.code import CODES

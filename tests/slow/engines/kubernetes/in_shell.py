@@ -13,7 +13,7 @@ from shared.engines.launch import alone
 from tests.slow.engines.slurm.test_program import Nodes, Program
 
 #: What the program itself calls, beyond the shell: the documentation says so.
-NEEDED = ("cat", "cp", "date", "dd", "ln", "mkdir", "mv", "rm", "rmdir", "sha256sum", "sleep")
+NEEDED = ("cat", "chmod", "cp", "date", "dd", "ln", "mkdir", "mv", "rm", "rmdir", "sha256sum", "sleep")
 #: What the jobs of these tests call.
 _OF_JOBS = ("env", "ls", "mkfifo", "stat", "touch")
 #: Ends with its processes, where there is one; util-linux and busybox have it.

@@ -63,7 +63,9 @@ def test_a_place_that_only_cannot_be_written_is_one_of_them(folder: Path, mode: 
     assert sorted(path.name for path in (attempt / "turns").iterdir()) == ["1", "2"]
 
 
-class _Unprivileged(NodesInShell):
+class Unprivileged(NodesInShell):
+    """A node whose user is not root."""
+
     def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
         program = super().program(order, once, job, restarts)
         setpriv = shutil.which("setpriv")
@@ -76,7 +78,7 @@ class _Unprivileged(NodesInShell):
 def test_the_program_in_shell_opens_them_again(folder: Path, which: str, shell: str) -> None:
     if shell in ABSENT_SHELLS:
         pytest.skip(f"there is no {shell} here: apt-get install {shell}")
-    node = _Unprivileged(folder, shell=shell)
+    node = Unprivileged(folder, shell=shell)
     (folder / "bin/chmod").unlink(missing_ok=True)
     (folder / "bin/chmod").symlink_to("/bin/chmod")
     attempt = folder / "records"

@@ -364,6 +364,22 @@ def test_a_program_that_is_not_there_is_named(node: Nodes) -> None:
     assert "There is no mpirun on" in node.record()["message"]
 
 
+@pytest.mark.parametrize(("content", "mode"), [("#!/bin/sh\n", 0o644), ("\x7fELF of another machine", 0o755)])
+def test_a_program_that_cannot_be_run_is_named_and_is_no_failure_of_the_node(
+    node: Nodes, content: str, mode: int
+) -> None:
+    tools = _tools(node.root)
+    (tools / "mpirun").write_text(content)
+    (tools / "mpirun").chmod(mode)
+    node.site = replace(node.site, path=str(tools))
+
+    assert node.run(customMpiSettings={"commandLine": "hostname"}) == 127
+
+    record = node.record()
+    assert (record["reason"], record["final"], record["exitCode"]) == ("unsupported", True, 127)
+    assert record["message"].startswith("There is no mpirun that can be run (")
+
+
 def test_a_path_without_the_programs_of_the_scheduler_is_named_at_once(node: Nodes) -> None:
     scheduler = replace(node.site.scheduler, ready=("no-such-scontrol", "ping"))
     node.site = replace(node.site, scheduler=scheduler)
@@ -533,6 +549,53 @@ def test_a_job_goes_on_from_a_copy_of_what_another_one_saved(node: Nodes) -> Non
     assert stat.S_IMODE(saved.stat().st_mode) == PRIVATE
     assert sorted(path.name for path in before.iterdir()) == ["deep", "last"]
     assert (before / "last").read_text() == "7\n", "it stays as it was"
+
+
+def test_a_copy_that_is_cut_off_is_not_gone_on_from(node: Nodes) -> None:
+    before, saved = node.root / "saved/earlier", node.root / "saved/j"
+    before.mkdir(parents=True)
+    for name in ("a", "b"):
+        (before / name).touch()
+    cut = node.root / "programs/cp"
+    cut.parent.mkdir()
+    # It copies one file; then its node dies, with the program that runs the job.
+    cut.write_text("""#!/bin/bash
+/bin/cp "${@: -2:1}/a" "${@: -1}"
+read -r _ _ _ _ _ session _ </proc/$$/stat
+read -r _ _ _ program _ <"/proc/$session/stat"
+kill -9 "$program" -"$session"
+""")
+    cut.chmod(0o755)
+    site = replace(node.site, saved=str(saved), resumed=str(before))
+    node.site = replace(site, path=f"{cut.parent}:{site.path}")
+    first = node.start(**custom("true"))
+    first.communicate(timeout=60)
+    assert first.returncode == -signal.SIGKILL
+    assert not saved.exists()
+
+    node.site = site
+    again = node.start(restarts="1", **custom('ls "$SLIPWAY_SAVED"'))
+    again.communicate(timeout=60)
+
+    assert (again.returncode, node.output("stdout.txt", "7-1")) == (0, "a\nb\n")
+
+
+def test_a_copy_that_comes_late_changes_nothing(node: Nodes) -> None:
+    """A run that was killed copied on, beside the next one."""
+    before, saved = node.root / "saved/earlier", node.root / "saved/j"
+    before.mkdir(parents=True)
+    (before / "a").touch()
+    late = node.root / "programs/cp"
+    late.parent.mkdir()
+    late.write_text(f'#!/bin/bash\n/bin/cp "$@" && mkdir {saved} && touch {saved}/of-the-other\n')
+    late.chmod(0o755)
+    node.site = replace(node.site, saved=str(saved), resumed=str(before))
+    node.site = replace(node.site, path=f"{late.parent}:{node.site.path}")
+
+    assert node.run(**custom('ls "$SLIPWAY_SAVED"')) == 0
+
+    assert node.output("stdout.txt") == "of-the-other\n"
+    assert not (node.root / "records/7-0/saved").exists()
 
 
 def test_a_job_that_has_nothing_to_go_on_from_does_not_begin_anew(node: Nodes) -> None:

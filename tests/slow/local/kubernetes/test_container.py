@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 
 from local.kubernetes.kubelet.container_process import ContainerProcess
 from local.patience import Patience
+from tests.unit.documents.corpus import ROOT
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,8 +32,8 @@ class Pod:
 
     def __init__(self, folder: Path) -> None:
         self.volume, self.log, self.root = folder / "volume", folder / "log", folder / "root"
-        self.volume.mkdir()
-        self.root.mkdir()
+        self.volume.mkdir(exist_ok=True)
+        self.root.mkdir(exist_ok=True)
 
     async def start(self, script: str, *places: tuple[str, bool], **order: Any) -> ContainerProcess:
         """Run it with the volume at these places, each read-only or not."""
@@ -131,6 +134,31 @@ async def test_it_runs_as_the_user_and_groups_of_the_pod(pod: Pod) -> None:
     assert text.split() == ["1234", "1235", "1235", "1236", "NoNewPrivs:", "1"]
 
 
+@pytest.mark.parametrize("user", [None, 1234])
+async def test_it_goes_with_its_node_whichever_user_it_is(pod: Pod, user: int | None) -> None:
+    """The node is killed: nothing of it can end its pods."""
+    if os.geteuid() != 0 and user is not None:
+        pytest.skip("only root may choose another user")
+    pod.volume.chmod(0o777)
+    rights = {"mayChoose": os.geteuid() == 0, "user": user}
+    script = "while :; do date +%N > /slipway-test/alive; sleep 0.05; done"
+    order = {"places": [("/slipway-test", False)], "script": script, "root": str(pod.root), **rights}
+    node = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", __name__, str(pod.volume.parent), json.dumps(order)), cwd=ROOT
+    )
+    await _until((pod.volume / "alive").exists)
+    node.kill()
+    await node.wait()
+
+    await _until(lambda: _stands(pod.volume / "alive"))
+
+
+def _stands(file: Path) -> bool:
+    before = file.stat().st_mtime_ns
+    time.sleep(1)
+    return file.stat().st_mtime_ns == before
+
+
 def _entries(folder: str) -> set[str]:
     return {entry.name for entry in Path(folder).iterdir()}
 
@@ -144,3 +172,14 @@ async def _until(is_so: Any) -> None:
     while not is_so():
         assert not patience.is_over(None)
         await asyncio.sleep(0.02)
+
+
+async def _be_a_node(folder: str, order: dict[str, Any]) -> None:
+    """Run a pod for ever."""
+    places = [tuple(one) for one in order.pop("places")]
+    script = order.pop("script")
+    await (await Pod(Path(folder)).start(script, *places, **order)).wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_be_a_node(sys.argv[1], json.loads(sys.argv[2])))

@@ -195,7 +195,7 @@ async def test_the_quota_is_read_once_an_hour_with_a_token_for_resource_manager(
 @pytest.mark.parametrize(
     ("reply", "text"),
     [
-        ((403, {"error": {"code": "AuthorizationFailed"}}), "the role Azure Batch Account Reader"),
+        ((403, {"error": {"code": "AuthorizationFailed"}}), "the role Azure Batch Data Contributor"),
         ((404, {"error": {"code": "ResourceNotFound"}}), "an account with the id in `resource`"),
         ((429, "slow down"), "answers 429, without the properties"),
         ((200, "<html>"), "answers 200, without the properties"),

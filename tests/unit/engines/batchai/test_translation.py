@@ -49,6 +49,14 @@ def test_what_a_job_says(job: dict[str, Any], state: JobState, reason: Reason | 
     assert (view.state, view.reason) == (state, reason)
 
 
+def test_a_run_that_its_cluster_ends_says_that_it_may_save() -> None:
+    why = observation(_job("terminating")).why
+
+    assert why is not None
+    assert why.word == "Saving"
+    assert observation(_job("running")).why is None
+
+
 _LOCAL = Path(__file__).parents[4] / "local"
 #: The words that the emulator ends a job with, as its source has them; those of nodes are on no job.
 _ENDS = "Error|Failed|Installed|NotFound|Container|Deleted|Reached|Terminated"

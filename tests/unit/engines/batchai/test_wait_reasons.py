@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.engine import NEVER, ClusterView, Observation
 from shared.core.job import JobState
-from shared.engines.batchai.view import view_of
+from shared.engines.batchai.facts import view_of
 from shared.engines.batchai.wait_reasons import ObservedJob, explained, why, youngest
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -44,7 +44,7 @@ def target(name: str) -> Target:
 
 
 def _metadata(name: str, **more: Any) -> dict[str, Any]:
-    labels = {"slipway/cluster": "gpu"}
+    labels = {"slipway/cluster": "gpu", "kueue.x-k8s.io/queue-name": "team"}
     own = {"name": name, "uid": f"u-{name}", "creationTimestamp": _AT, "labels": labels}
     return {**own, "annotations": {"slipway/token": f"j_{name}.1"}, **more}
 

@@ -134,6 +134,7 @@ MAPPED = {
     "cluster", "nodeCount", "stdOutErrPathPrefix", "schedulingPriority", "mountVolumes", "jobPreparation",
     "containerSettings", "inputDirectories", "outputDirectories", "environmentVariables", "secrets",
     "constraints", *(name for block in TOOLKITS.values() for name in block),
+    "toolType",  # a word for the toolkit, which decides nothing
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from shared.core.engine import Order
 from shared.core.errors import Conflict, Misconfigured, NotFound, Transient
+from shared.core.facts import Allotted
 from shared.core.job import JobState, Reason, Target
 from shared.engines.shared_records import Records
 from shared.engines.slurm.cluster import SlurmCluster
@@ -459,6 +460,34 @@ async def test_a_forgotten_job_that_wrote_its_own_record_ran_as_long_as_accounti
     assert (end.state, unaccounted.state) == (JobState.SUCCEEDED, JobState.SUCCEEDED)
     assert (end.started, end.ended) == (datetime.fromtimestamp(910, UTC), datetime.fromtimestamp(920, UTC))
     assert unaccounted.ended == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "allotted"),
+    [
+        (
+            [
+                {"type": "cpu", "name": "", "count": 16},
+                {"type": "mem", "name": "", "count": 1024},
+                {"type": "node", "name": "", "count": 1},
+                {"type": "gres", "name": "gpu", "count": 2},
+                {"type": "gres", "name": "gpu:a100", "count": 2},
+            ],
+            Allotted(2, None),
+        ),
+        ([{"type": "cpu", "name": "", "count": 4}, {"type": "node", "count": 2}], Allotted(None, None)),
+        ([], None),
+        (None, None),
+        (["cpu=1"], None),
+    ],
+)
+async def test_what_a_forgotten_job_had_of_its_nodes_is_what_accounting_says(
+    amounts: Any, allotted: Allotted | None
+) -> None:
+    async with slurm_rig(NEW, options={"accounting": True}) as rig:
+        rig.server.accounted = [{**_ACCOUNTED, "tres": {"allocated": amounts}}]
+
+        assert (await rig.engine.see(order().target)).allotted == allotted
 
 
 async def test_an_answer_of_accounting_that_cannot_be_read_is_no_defect() -> None:

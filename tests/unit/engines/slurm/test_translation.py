@@ -463,6 +463,14 @@ def test_a_job_that_is_suspended_runs_and_says_so() -> None:
     assert observation(COPY, None).why is None
 
 
+def test_a_job_that_is_preempted_runs_until_its_grace_is_over_and_says_so() -> None:
+    listed = {"job_id": 1, "name": "a", "user_name": "u", "job_state": ["RUNNING"]}
+
+    for time, word in ((0, None), (1_700_000_000, "Saving")):
+        view = observation(copy_of(NEW, {**listed, "preempt_time": number(time)}), None)
+        assert (view.why and view.why.word) == word
+
+
 def test_the_jobs_of_a_partition_stand_in_line_by_priority_and_then_by_number() -> None:
     line = [
         replace(PENDING, id=1, priority=5, partition="a"),

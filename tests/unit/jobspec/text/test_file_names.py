@@ -8,7 +8,7 @@ import pytest
 
 from local.names import is_name
 from shared.core.visible import is_askable
-from shared.engines.node.keep import REFUSED
+from shared.engines.node.kept.left_out import REFUSED
 from shared.jobspec import character_flaw, is_ignored, is_left_over, is_met_by, name_flaw, read_envelope
 
 #: Names that storage carries, and its clients ask for: read back as they were written.

@@ -69,6 +69,7 @@ async def test_a_record_that_cannot_be_read_is_a_known_one(world: World) -> None
 # Why a job waits
 
 PASSES, LASTS = Why("Priority", "others are before it", passes=True), Why("Resources", "no node is free")
+BRIEF = Why("Resources", "no node can take it", is_brief=True)
 
 
 async def test_since_when_a_job_waits_begins_anew_with_another_word(world: World) -> None:
@@ -115,11 +116,13 @@ async def test_a_job_whose_end_was_asked_for_waits_for_that(
     [
         (JobState.QUEUED, False, "Resources"),
         (JobState.QUEUED, True, "Cancelling"),
-        (JobState.RUNNING, False, None),
-        (JobState.RUNNING, True, None),
+        (JobState.RUNNING, False, "Resources"),
+        (JobState.RUNNING, True, "Resources"),
     ],
 )
-def test_only_what_is_in_its_queue_waits_there(state: JobState, cancel: bool, word: str | None) -> None:
+def test_what_is_cancelled_in_its_queue_waits_for_that(
+    state: JobState, cancel: bool, word: str | None
+) -> None:
     result = why_queued(Observation(state, why=LASTS), cancel=cancel)
     assert (result.word if result else None) == word
     assert at_first(Observation(state, why=LASTS), cancel=cancel) == result
@@ -141,6 +144,8 @@ def test_what_passes_is_not_recorded_at_first() -> None:
         (PASSES, "", 60, True),
         (PASSES, "something", 0, True),
         (PASSES, PASSES.text, 600, False),
+        (BRIEF, "", 0, True),
+        (BRIEF, "something", 600, False),
     ],
 )
 async def test_a_wait_is_recorded_when_it_is_another_one_and_has_lasted(

@@ -52,7 +52,7 @@ async def test_a_job_reads_what_those_before_it_wrote_in_the_order_of_its_messag
         "SLIPWAY_AFTER_2_STDOUTERR": f"{LOGS}/seg/1/stdouterr",
         "SLIPWAY_AFTER_2_MODEL": f"{LOGS}/seg/1/outputs/model",
     }
-    assert [(one.number, one.has_saved) for one in order.before] == [(1, True), (2, True)]
+    assert [(one.number, one.is_known) for one in order.before] == [(1, True), (2, True)]
 
 
 async def test_a_job_that_waits_for_a_failure_reads_what_that_left(world: World) -> None:
@@ -97,7 +97,7 @@ async def test_an_archived_job_is_read_but_not_what_it_saved(world: World, has_s
 
     (order,) = [one for one in world.engine.orders if one.target.token != f"{first.id}.1"]
     assert ("SLIPWAY_AFTER_1_MODEL" in variables_of(order)) is has_segment
-    assert [one.has_saved for one in order.before] == [False] * has_segment
+    assert [one.is_known for one in order.before] == [False] * has_segment
     world.archive.blobs.clear()
     await ask(world, "later", after=[first.id])
     assert variables_of(world.engine.orders[-1]) == {"SLIPWAY_AFTER_1": first.id}

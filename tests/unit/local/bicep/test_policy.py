@@ -109,23 +109,8 @@ PLANTED = {
     ),
     "the app may do everything with the account": (
         "batch.bicep",
-        "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', jobSubmitter)",
+        "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', batchDataContributor)",
         "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', roleOfApp)",
-    ),
-    "a role of ours that may do more": (
-        "main.bicep",
-        "actions: ['Microsoft.Batch/batchAccounts/pools/write']",
-        "actions: ['Microsoft.Batch/batchAccounts/*']",
-    ),
-    "a role of ours for data": (
-        "main.bicep",
-        "actions: ['Microsoft.Batch/batchAccounts/pools/write']",
-        "actions: ['Microsoft.Batch/batchAccounts/pools/write'], dataActions: ['*']",
-    ),
-    "a role of ours for every subscription": (
-        "main.bicep",
-        "assignableScopes: ['/subscriptions/${subscription().subscriptionId}']",
-        "assignableScopes: ['/providers/Microsoft.Management/managementGroups/all']",
     ),
     "the app writes secrets": (
         "vault.bicep",

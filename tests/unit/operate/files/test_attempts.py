@@ -14,6 +14,7 @@ from shared.lifecycle.archive import archive
 from shared.operate.files import output
 from shared.operate.files.addresses import address_of_large, addresses
 from shared.operate.files.attempts import attempt_of
+from shared.operate.files.metrics import as_json, metrics
 from shared.operate.files.stderr import stderr
 from shared.operate.files.zipped import zipped
 from tests.unit.world import World, job_json
@@ -26,6 +27,7 @@ READERS: dict[str, Callable[[World, str, str], Awaitable[Any]]] = {
         world.ports, job, "stdouterr", "stderr.txt", attempt=attempt
     ),
     "outputs": lambda world, job, attempt: output.outputs(world.ports, job, attempt=attempt),
+    "metrics": lambda world, job, attempt: metrics(world.ports, job, attempt=attempt),
     "errors": lambda world, job, attempt: stderr(world.ports, job, attempt=attempt),
     "zip": lambda world, job, attempt: zipped(world.ports, job, "stdouterr", ".", attempt=attempt),
     "addresses": lambda world, job, attempt: addresses(
@@ -51,6 +53,21 @@ async def failed_once(world: World, *, waits: bool = False) -> str:
         world.engine.set_state(second, JobState.RUNNING)
         await world.make_pass()
     return job
+
+
+async def test_the_numbers_of_each_attempt_are_read_from_where_they_were_left(world: World) -> None:
+    job = await failed_once(world)
+    for number, name in enumerate(world.engine.started, start=1):
+        world.engine.outputs[name]["stdout.txt"] = b'{"slipway": {"step": 1, "loss": %d}}\n' % number
+
+    for attempt, number in (("", 2), ("2", 2), ("1", 1)):
+        answer = as_json(await metrics(world.ports, job, attempt=attempt))
+        (series,) = answer["series"]
+        assert series["points"] == [[1, number]]
+        again = as_json(await metrics(world.ports, job, answer["next"], attempt=attempt))
+        assert (again["series"], again["restarted"]) == ([], False)
+    other = as_json(await metrics(world.ports, job, answer["next"], attempt="2"))
+    assert other["restarted"]
 
 
 @pytest.mark.parametrize(("attempt", "number"), [("", 2), ("2", 2), ("1", 1)])

@@ -64,6 +64,25 @@ async def test_a_program_is_one_when_it_is_unpacked(world: World, job: Job) -> N
     assert modes == {"stdouterr/models/b.bin": 0o755, "stdouterr/models/empty": 0o644}
 
 
+async def test_what_is_left_out_has_its_reason_and_empty_folders_come_along(world: World, job: Job) -> None:
+    world.engine.listed["models"] = (
+        OutputFile("b.bin", 3, None),
+        OutputFile("out", None, None, link=True),
+        OutputFile("gone", None, None, link=True, kind="nowhere"),
+        OutputFile("pipe", None, None, left_out=True, kind="pipe"),
+        OutputFile("none", None, None),
+    )
+    world.engine.listed["models/none"] = ()
+    archive = await zipped_of(world, job, "models")
+
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        assert opened.namelist() == ["stdouterr/models/b.bin", "stdouterr/models/none/"]
+        assert opened.getinfo("stdouterr/models/none/").is_dir()
+        reasons = {"gone": "a link that leads nowhere", "out": "a link out of the folder", "pipe": "a pipe"}
+        ends = ", ".join(f"models/{name} ({why})" for name, why in reasons.items())
+        assert opened.comment.decode().endswith(f": {ends}")
+
+
 async def test_the_same_files_make_the_same_bytes(world: World, job: Job) -> None:
     first = await zipped_of(world, job)
     world.engine.output = dict(reversed(world.engine.output.items()))

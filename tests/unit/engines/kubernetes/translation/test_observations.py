@@ -71,6 +71,20 @@ def test_one_that_waits_says_why_and_one_that_runs_since_when() -> None:
     assert (running.why, running.started) == (None, datetime(2026, 11, 22, 2, 48, 40, tzinfo=UTC))
 
 
+def test_one_that_is_evicted_says_until_when_it_may_save() -> None:
+    started = {"startedAt": CREATED}
+    evicted = pod("Running", deleted="2026-11-22T02:50:00Z", running=started)
+    others = [
+        (evicted, None, "its cluster ends this run, and it may save until 02:50:00 UTC"),
+        (evicted, FINAL, None),
+        (pod("Succeeded", deleted="2026-11-22T02:50:00Z"), None, None),
+    ]
+
+    for one, record, text in others:
+        view = observation(Evidence(job(active=1), [one, pod("Running", running=started)], record), NOW)
+        assert (view.why.text if view.why else None) == text
+
+
 def test_a_run_that_wrote_its_end_runs_until_the_job_says_so() -> None:
     assert state_of(job(active=1), pod("Running"), record=FINAL) is JobState.RUNNING
     assert state_of(job(mark("Complete")), record=FINAL) is JobState.SUCCEEDED

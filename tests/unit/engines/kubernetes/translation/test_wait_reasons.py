@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from shared.engines.kubernetes.translation.wait_reasons import begun_word, events_wait, pods_wait, queue_waits
+from shared.engines.kubernetes.translation.wait_reasons import (
+    begun_word,
+    events_wait,
+    pods_wait,
+    queue_waits,
+    word_waits,
+)
 from tests.unit.engines.kubernetes.translation.cluster import mark, pod
 
 
@@ -139,7 +145,7 @@ def test_a_job_that_cannot_make_its_pods_says_so_by_its_latest_event(
 
     assert why is not None
     assert (why.word, why.never) == (word, never)
-    assert message in why.text
+    assert why.text.endswith(f"({message.removeprefix('Error creating: ').rpartition('forbidden: ')[2]})")
     assert events_wait(events[2:]) is None
 
 
@@ -165,3 +171,56 @@ def test_the_image_of_the_first_container_counts_like_that_of_the_job() -> None:
 )
 def test_a_row_has_the_word_of_a_first_container_behind_another_one(word: str, plain: str) -> None:
     assert begun_word(word) == plain
+
+
+_PULL = 'failed to pull and unpack image "registry.example/x:1": not found'
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            unscheduled(
+                "0/4 nodes are available: 4 Insufficient nvidia.com/gpu. no new claims to deallocate"
+            ),
+            unscheduled("0/4 nodes are available: 4 Insufficient nvidia.com/gpu."),
+        ),
+        (
+            pod("Pending", waiting={"reason": "ErrImagePull", "message": _PULL}),
+            pod(
+                "Pending",
+                waiting={
+                    "reason": "ImagePullBackOff",
+                    "message": f'Back-off pulling image "registry.example/x:1": ErrImagePull: {_PULL}',
+                },
+            ),
+        ),
+    ],
+)
+def test_a_pod_that_waits_for_the_same_says_the_same(one: Any, other: Any) -> None:
+    assert pods_wait([one]) == pods_wait([other])
+
+
+def test_names_and_amounts_that_change_make_no_other_reason() -> None:
+    amounts = "requested: pods=1, used: pods={}, limited: pods=9"
+    text = f'Error creating: pods "a-0-{{}}" is forbidden: exceeded quota: q, {amounts}'
+    quota = "insufficient unused quota for nvidia.com/gpu in flavor a, {} more needed"
+    events = [
+        [{"reason": "FailedCreate", "message": text.format(*each)}] for each in (("x7k2p", 8), ("abcde", 9))
+    ]
+    queues = [
+        workload(mark("QuotaReserved", "WaitingForQuota", quota.format(number), "False")) for number in (1, 5)
+    ]
+
+    assert events_wait(events[0]) == events_wait(events[1])
+    assert queue_waits(queues[0], is_old=True) == queue_waits(queues[1], is_old=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_brief"), [("Pending", True), ("ImagePullBackOff", True), ("Init:0/1", False)]
+)
+def test_a_row_says_less_than_its_pod(word: str, is_brief: bool) -> None:
+    why = word_waits(word, "")
+
+    assert why is not None
+    assert why.is_brief is is_brief

@@ -434,6 +434,7 @@ async def test_empty_folders_come_along_but_no_output_directory_that_has_nothing
         ({"link": True}, "it is a link that leads out of the job's folder"),
         ({"link": True, "kind": "nowhere"}, "it is a link that leads nowhere"),
         ({"link": True, "kind": "special"}, "it is a link to a pipe, a socket or a device"),
+        ({"link": True, "kind": "above"}, "it is a link to a folder above it"),
         ({"leftOut": True, "kind": "pipe"}, "it is a pipe, not a file"),
         ({"leftOut": True, "kind": "socket"}, "it is a socket, not a file"),
         ({"leftOut": True, "kind": "device"}, "it is a device, not a file"),

@@ -15,7 +15,7 @@ from shared.operate.files.series import Series
 from slipway.client.jobs.curves import Curve, Curves
 from slipway.client.jobs.drawing import picture, points, short, spark
 from slipway.client.service import Service
-from slipway.commands.metrics.metrics import Document, Picture, Shown, Table, read
+from slipway.commands.metrics.metrics import Document, Picture, Shown, Table, read, run
 from slipway.failure import Failure
 from slipway.terminal.screen import cells
 from tests.breadth import examples
@@ -236,3 +236,8 @@ async def test_a_name_that_no_series_has_is_told_from_a_job_without_numbers(
 
     assert await shown(ScriptedService([state], [answer()]), Table(io.StringIO()), "nope") == 0
     assert f"no numbers{yet}; a job prints them as" in capsys.readouterr().err
+
+
+def test_an_attempt_is_shown_as_it_is_and_not_followed() -> None:
+    with pytest.raises(Failure, match="leave --follow or --attempt out"):
+        run("last", (), "http://127.0.0.1:9", "", follow=True, as_json=False, attempt=1)

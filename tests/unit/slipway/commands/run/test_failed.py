@@ -59,6 +59,9 @@ class Ended(Wrote):
             raise self.refusal
         return [*self.trees]
 
+    async def results(self, job_id: str) -> list[str]:
+        return await self.outputs(job_id)
+
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         self.root = self.trees[directory]
         return await super().files(job_id, directory, path)

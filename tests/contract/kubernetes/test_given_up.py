@@ -1,0 +1,117 @@
+"""Attempts that are given up: on a lost node, or without their image. What is left of them ends first."""
+
+from __future__ import annotations
+
+import time
+
+from shared.core.job import JobState, Reason
+from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
+from tests.contract.kubernetes.orders import is_over, order, until
+from tests.doubles.kubernetes.errors import Refusal
+
+
+async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before(where: Running) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    one = order("sleep 60")
+    await engine.submit(one)
+    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
+    (pod,) = where.server.store.all("pods")
+    where.server.nodes.lose(pod["spec"]["nodeName"])
+
+    before = (await engine.status(NAME, [one.target]))[one.target.name]
+    now[0] += 700
+    after = (await engine.status(NAME, [one.target]))[one.target.name]
+    jobs = where.server.store.all("jobs")
+    await engine.close()
+
+    assert (before.state, before.why) == (JobState.RUNNING, None), "it may come back in its time"
+    assert (after.state, after.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert "does not answer any more" in after.message
+    assert len(jobs) == 1
+
+
+async def test_an_attempt_on_a_silent_node_says_since_when_and_ends_on_the_others_before_it_is_given_up(
+    where: Running,
+) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    where.server.store.clock = lambda: now[0]
+    gang = order("sleep 60", nodes=2)
+    await engine.submit(gang)
+    await until(engine, gang.target, lambda observation: observation.state is JobState.RUNNING)
+    store, name = where.server.store, gang.target.name
+    _, second = store.all("pods")
+    where.server.nodes.lose(second["spec"]["nodeName"])
+    now[0] += 120
+    silent = (await engine.status(NAME, [gang.target]))[name]
+    assert store.get("jobs", "slipway", name)["spec"]["suspend"] is False
+    now[0] += 600
+    first_look = (await engine.status(NAME, [gang.target]))[name]
+    end = await until(engine, gang.target, is_over)
+    names = [pod["metadata"]["name"] for pod in store.all("pods")]
+    again = await engine.submit(gang)
+    job = store.get("jobs", "slipway", name)
+    where.server.nodes.silent.clear()
+    where.server.nodes.reconcile()
+    later = await engine.see(gang.target)
+    await engine.close()
+
+    assert silent.why is not None
+    node = second["spec"]["nodeName"]
+    assert silent.state is JobState.RUNNING
+    assert silent.why.text.startswith(f"{node} has not answered since ")
+    assert silent.why.text.endswith(" UTC if that stays so")
+    assert first_look.state is JobState.RUNNING
+    assert names == [second["metadata"]["name"]]
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert again is not None
+    assert (again.state, later.state) == (JobState.FAILED, JobState.FAILED)
+    assert job["spec"]["suspend"] is True
+    assert "slipway/cancelled" not in job["metadata"]["annotations"]
+
+
+async def test_an_image_that_cannot_be_fetched_ends_the_job_after_a_bound_and_frees_its_gpu(
+    where: Running,
+) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    where.server.store.clock = lambda: now[0]
+    where.server.nodes.absent_images = {"registry.example/none:1"}
+    image = {"imageSourceRegistry": {"image": "registry.example/none:1"}}
+    one = order("true", containerSettings=image)
+    await engine.submit(one)
+    waits = await until(engine, one.target, lambda observation: observation.why is not None)
+    now[0] += 29 * 60
+    before = (await engine.status(NAME, [one.target]))[one.target.name]
+    now[0] += 2 * 60
+    end = await until(engine, one.target, is_over)
+    again = await engine.submit(one)
+    await engine.close()
+
+    assert waits.why is not None
+    assert (waits.why.word, before.state) == ("ImagePullBackOff", JobState.QUEUED)
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.UNSUPPORTED)
+    assert end.message.startswith("given up after 30 minutes on its node: its image cannot be fetched (")
+    assert again is not None
+    assert again.state is JobState.FAILED
+    assert where.server.store.all("pods") == []
+
+
+async def test_a_lost_attempt_whose_job_cannot_be_suspended_has_not_ended(where: Running) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    one = order("sleep 60")
+    await engine.submit(one)
+    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
+    (pod,) = where.server.store.all("pods")
+    where.server.nodes.lose(pod["spec"]["nodeName"])
+    now[0] += 700
+    busy = Refusal(503, "ServiceUnavailable", "no")
+    where.server.fault = lambda method, *_: busy if method == "PATCH" else None
+    before = await engine.see(one.target)
+    where.server.fault = lambda *_: None
+    after = await engine.see(one.target)
+    await engine.close()
+
+    assert (before.state, after.state) == (JobState.RUNNING, JobState.FAILED)
