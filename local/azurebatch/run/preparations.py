@@ -1,7 +1,7 @@
 """The preparation of nodes for a job, before its first task there, and their release at its end."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -28,8 +28,8 @@ class Preparations:
     ) -> None:
         self._store, self._settings, self._launcher = store, settings, launcher
         self._clock, self._nudge = clock, nudge
-        #: kind, job and node → the command that runs
-        self._running: dict[tuple[str, str, str], asyncio.Task[bool]] = {}
+        #: kind, number of the job and node → the command that runs
+        self._running: dict[tuple[str, int, str], asyncio.Task[bool]] = {}
 
     async def stop(self) -> None:
         """End all commands. They run again at the next start."""
@@ -57,12 +57,8 @@ class Preparations:
 
         A preparation that still runs is ended first.
         """
-        preparing = [
-            work for (kind, key, _), work in self._running.items() if (kind, key) == (PREPARATION, job.key)
-        ]
-        for work in preparing:
-            if not work.cancelling():  # a second time would cut off what ends its processes
-                work.cancel()
+        preparing = [name for name in self._running if name[:2] == (PREPARATION, job.sequence)]
+        self._end(preparing)
         if preparing:
             return False
         pool = self._store.pools.get(job.pool)
@@ -75,7 +71,8 @@ class Preparations:
         return not unreleased
 
     def forget(self, node: Node) -> None:
-        """A node has rebooted: its preparations run again where their authors want that."""
+        """A node reboots: its preparations end, and run again where their authors want that."""
+        self.leave(node)
         for job in list(self._store.jobs.values()):
             again = job.document.get(PREPARATION, {}).get("rerunOnNodeRebootAfterSuccess", True)
             failed = job.prepared.get(node.id, {}).get(PREPARATION, {}).get("result") == "failure"
@@ -83,31 +80,40 @@ class Preparations:
                 rest = {name: done for name, done in job.prepared.items() if name != node.id}
                 self._store.save(job.evolve(prepared=rest))
 
+    def leave(self, node: Node) -> None:
+        """End what runs on a node that goes."""
+        self._end([name for name in self._running if name[2] == node.id])
+
+    def _end(self, names: Sequence[tuple[str, int, str]]) -> None:
+        for work in (self._running[name] for name in names):
+            if not work.cancelling():  # a second time would cut off what ends its processes
+                work.cancel()
+
     def _work(self, kind: str, job: Job, pool: str, node: str) -> "asyncio.Task[bool]":
-        name = (kind, job.key, node)
+        name = (kind, job.sequence, node)
         if name not in self._running:
-            work = self._running[name] = asyncio.create_task(self._run(kind, job.key, pool, node))
+            work = self._running[name] = asyncio.create_task(self._run(kind, job, pool, node))
             work.add_done_callback(lambda _: self._ended(name))
         return self._running[name]
 
-    def _ended(self, name: tuple[str, str, str]) -> None:
+    def _ended(self, name: tuple[str, int, str]) -> None:
         self._running.pop(name, None)
         self._nudge()
 
-    async def _run(self, kind: str, job_key: str, pool_key: str, node_id: str) -> bool:
-        job, pool = self._store.jobs[job_key], self._store.pools[pool_key]
+    async def _run(self, kind: str, job: Job, pool_key: str, node_id: str) -> bool:
+        pool = self._store.pools[pool_key]
         node = pool.node(node_id)
         if node is None:
             return False
         done = job.prepared.get(node_id, {}).get(kind)
         if done is None:
             done = await self._command(kind, job, pool, node).run(self._launcher, self._clock)
-            await commit(lambda: self._note(job_key, node_id, {"poolId": pool.id, kind: done}), lambda: False)
+            await commit(lambda: self._note(job, node_id, {"poolId": pool.id, kind: done}), lambda: False)
         return done["result"] == "success" or not job.document[kind].get("waitForSuccess", True)
 
-    def _note(self, job_key: str, node_id: str, entry: dict[str, Any]) -> None:
-        job = self._store.jobs.get(job_key)
-        if job is not None:
+    def _note(self, begun: Job, node_id: str, entry: dict[str, Any]) -> None:
+        job = self._store.jobs.get(begun.key)
+        if job is not None and job.sequence == begun.sequence:
             noted = {**job.prepared.get(node_id, {}), **entry}
             self._store.save(job.evolve(prepared={**job.prepared, node_id: noted}))
 

@@ -17,6 +17,9 @@ from local.azurebatch.state.moment import duration, stamp
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
 
+#: Seconds until a command that failed runs again, and how often they are doubled.
+_PAUSE, _DOUBLED = 0.1, 8
+
 
 @dataclass(frozen=True)
 class SideTask:
@@ -30,13 +33,16 @@ class SideTask:
     place: Path
     processes: Path
 
-    async def run(self, launcher: Launcher, clock: Callable[[], datetime]) -> dict[str, Any]:
-        """Run it as often as its author allows; its execution, as the service shows it."""
+    async def run(
+        self, launcher: Launcher, clock: Callable[[], datetime], goes_on: Callable[[], bool] = lambda: True
+    ) -> dict[str, Any]:
+        """Run it as often as its author allows, while it goes on; its execution, as the service shows it."""
         for number in itertools.count():
             info = {"retryCount": number, "startTime": stamp(clock())}
             info |= await self._run(launcher)
-            if info["result"] == "success" or number == self._retries:
+            if info["result"] == "success" or number == self._retries or not goes_on():
                 break
+            await asyncio.sleep(_PAUSE * 2 ** min(number, _DOUBLED))
         return info | {"state": "completed", "endTime": stamp(clock())}
 
     @property
