@@ -1,8 +1,10 @@
 """The preparation of nodes for a job, before its first task there, and their release at its end."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from local.azurebatch.run.environment import node_environment, settings_of
@@ -12,6 +14,7 @@ from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
 from local.azurebatch.state.models import PREPARATION, RELEASE, Job, Node, Pool
 from local.conduct import commit
+from local.nodes import tasks
 from local.nodes.launcher import Launcher
 
 
@@ -28,6 +31,8 @@ class Preparations:
     ) -> None:
         self._store, self._settings, self._launcher = store, settings, launcher
         self._clock, self._nudge = clock, nudge
+        #: the numbers of jobs whose processes were looked for at their end
+        self._ended_jobs: set[int] = set()
         #: kind, number of the job and node → the command that runs
         self._running: dict[tuple[str, int, str], asyncio.Task[bool]] = {}
 
@@ -59,7 +64,7 @@ class Preparations:
         """
         preparing = [name for name in self._running if name[:2] == (PREPARATION, job.sequence)]
         self._end(preparing)
-        if preparing:
+        if preparing or self._ends_what_is_left(job):
             return False
         pool = self._store.pools.get(job.pool)
         if RELEASE not in job.document or pool is None:
@@ -69,6 +74,18 @@ class Preparations:
         for node in unreleased:
             self._work(RELEASE, job, pool.key, node)
         return not unreleased
+
+    def _ends_what_is_left(self, job: Job) -> bool:
+        """Whether processes of preparations are being ended that an emulator which crashed has left."""
+        name = ("left", job.sequence, "")
+        if name in self._running:
+            return True
+        left = [*(self._settings.data / "tasks").glob(f"{PREPARATION}-{job.sequence}-*")]
+        if left and job.sequence not in self._ended_jobs:
+            self._ended_jobs.add(job.sequence)
+            work = self._running[name] = asyncio.create_task(_end_all(left))
+            work.add_done_callback(lambda _: self._ended(name))
+        return name in self._running
 
     def forget(self, node: Node) -> None:
         """A node reboots: its preparations end, and run again where their authors want that."""
@@ -126,6 +143,13 @@ class Preparations:
         env |= settings_of(job.document.get("commonEnvironmentSettings"))
         processes = self._settings.data / "tasks" / f"{kind}-{job.sequence}-{node.id}"
         return SideTask(document, env, place, processes)
+
+
+async def _end_all(directories: Sequence[Path]) -> bool:
+    for directory in directories:
+        await tasks.end_all(directory)
+        shutil.rmtree(directory, ignore_errors=True)
+    return True
 
 
 def _usable(pool: Pool, node_id: str) -> bool:

@@ -13,7 +13,9 @@ from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from tests.slow.local.azurebatch.world import (
     Emulator,
+    begin,
     code_of,
+    emulator,
     ended,
     new_job,
     new_pool,
@@ -203,6 +205,25 @@ def test_a_preparation_ends_with_its_pool_and_another_job_of_its_name_has_its_ow
     assert not psutil.pid_exists(int(mark.read_text()))
     for name in ("again", "last"):
         client.begin_delete_job(name, polling_interval=0)
+
+
+def test_a_preparation_that_outlived_a_killed_emulator_ends_with_its_job(tmp_path: Path) -> None:
+    mark, data = tmp_path / "pid", tmp_path / "data"
+    crashing = begin(data)
+    with crashing.client() as client:
+        client.create_pool(new_pool("one", target_dedicated_nodes=1))
+        client.create_job(prepared_job("job", "one", f"echo $$ >{mark}; sleep 1000"))
+        client.create_task("job", new_task("t", "true"))
+        until(lambda: mark.is_file() and mark.read_text())
+    crashing.kill()
+    assert psutil.pid_exists(int(mark.read_text()))
+
+    with emulator(data) as running, running.client() as client:
+        client.delete_task("job", "t")
+        client.begin_terminate_job("job", {"terminateReason": "done"}, polling_interval=0)  # type: ignore[arg-type]
+        until(lambda: client.get_job("job").state == models.BatchJobState.COMPLETED)
+
+    assert not psutil.pid_exists(int(mark.read_text()))
 
 
 def test_a_job_without_a_preparation_has_no_status_of_one_and_no_release(
