@@ -80,10 +80,10 @@ class Preparations:
         name = ("left", job.sequence, "")
         if name in self._running:
             return True
-        left = [*(self._settings.data / "tasks").glob(f"{PREPARATION}-{job.sequence}-*")]
-        if left and job.sequence not in self._ended_jobs:
+        leftovers = [*(self._settings.data / "tasks").glob(f"{PREPARATION}-{job.sequence}-*")]
+        if leftovers and job.sequence not in self._ended_jobs:
             self._ended_jobs.add(job.sequence)
-            work = self._running[name] = asyncio.create_task(_end_all(left))
+            work = self._running[name] = asyncio.create_task(_end_all(leftovers))
             work.add_done_callback(lambda _: self._ended(name))
         return name in self._running
 
