@@ -122,7 +122,7 @@ class Looks:
                 return None
             return queue_waits(next(iter(workloads), None), is_old=self._is_old(job))
         if not pods and (job.get("spec") or {}).get("suspend"):
-            return SUSPENDED
+            return None if self._cluster.queue else SUSPENDED
         why, ranks = pods_wait(pods), ranks_of(job)
         if why is not None and "Insufficient" in why.text and not self._cluster.autoscales:
             why = await self._never_fits() or why
@@ -143,7 +143,7 @@ class Looks:
         except EngineError as error:
             log.warning("%s is not given up yet: %s", job["metadata"]["name"], error)
             return False
-        return True
+        return not is_in_queue(job)  # the next look shows whether its queue has stopped it
 
     async def _never_fits(self) -> Why | None:
         """Why a pod can never get its GPUs; None if a node has as many, or that is not known."""
@@ -154,9 +154,10 @@ class Looks:
         return never_fits(resource, gpus, most) if most is not None and gpus > most else None
 
     async def _is_held(self, job: Mapping[str, Any]) -> bool:
-        """Whether nothing starts a cancelled Job again. One without pods for good needs no Workload for that.
+        """Whether nothing starts again what was cancelled or given up; the last step to that is done here.
 
-        Kueue may resume any other, also when it sees it long after the request.
+        Of a queue only a Job that gets no pods any more: Kueue may see any other long after the request, and
+        again when its Workload was deleted, and resumes it.
         """
         if not was_ended_by_us(job):
             return True
@@ -172,7 +173,20 @@ class Looks:
         if not workloads:
             is_left = self._is_old(job) or not await self._namespace.workloads.has_kueue()
             return has_no_pods and is_left
-        return (has_no_pods or is_suspended) and not any(map(is_active, workloads))
+        if any(map(is_active, workloads)) or not (has_no_pods or is_suspended):
+            return False
+        if has_no_pods or any(condition(one, "QuotaReserved") for one in workloads):
+            return has_no_pods  # otherwise Kueue is still taking its quota back
+        return await self._leave_without_pods(job["metadata"]["name"])
+
+    async def _leave_without_pods(self, name: str) -> bool:
+        """Leave a Job without pods that its queue has stopped; whether that was brought about."""
+        try:
+            await self._namespace.leave_without_pods(name)
+        except EngineError as error:
+            log.warning("%s is not ended yet: %s", name, error)
+            return False
+        return True
 
     def _is_old(self, job: Mapping[str, Any]) -> bool:
         """Whether Kueue has had the time to make the Workload of a Job."""

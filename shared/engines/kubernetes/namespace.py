@@ -150,6 +150,10 @@ class Namespace:
     def _node_selector(self) -> str:
         return ",".join(f"{key}={value}" for key, value in self._cluster.node_selector.items())
 
+    async def leave_without_pods(self, name: str) -> None:
+        """Leave a Job without pods for good."""
+        await self._change(name, _NO_PODS)
+
     async def close_job(self, job: Object) -> None:
         """Remove the secrets of an ended Job, and drop it from lists."""
         name = job["metadata"]["name"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from local.patience import Patience
-from shared.core.engine import Observation
+from shared.core.engine import Observation, Order
 from shared.core.errors import EngineError, Misconfigured, Transient
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.engine import KubernetesEngine
@@ -177,6 +177,61 @@ async def test_one_that_runs_ends_although_no_controller_of_kueue_stops_it(where
     await engine.close()
 
     assert end.state is JobState.CANCELLED
+
+
+@pytest.mark.parametrize("runs", [True, False])
+async def test_a_workload_that_is_deleted_after_the_end_brings_nothing_back(
+    where: Running, runs: bool
+) -> None:
+    engine = queue_on(where, 1)
+    before, one = order("sleep 60", name="before-1"), order("sleep 60")
+    if not runs:
+        await engine.submit(before)
+        await until(engine, before.target, lambda observation: observation.state is JobState.RUNNING)
+    await engine.submit(one)
+    state = JobState.RUNNING if runs else JobState.QUEUED
+    await until(engine, one.target, lambda observed: observed.state is state and bool(_of(where, one)))
+    await engine.cancel(one.target)
+    end = await until(engine, one.target, is_over)
+    (first,) = _of(where, one)
+    where.server.store.remove("workloads", first)
+    await rounds(where, lambda: bool(_of(where, one)))
+    pods = [pod for pod in where.server.store.all("pods") if one.target.name in pod["metadata"]["name"]]
+    if not runs:
+        await engine.cancel(before.target)
+    after = order("true", name="next-1")
+    await engine.submit(after)
+    last = await until(engine, after.target, is_over)
+    await engine.close()
+
+    assert (end.state, pods, last.state) == (JobState.CANCELLED, [], JobState.SUCCEEDED)
+
+
+async def test_an_attempt_that_was_given_up_does_not_come_back_from_its_queue(where: Running) -> None:
+    now = [time.time()]
+    engine = queue_on(where, 1, clock=lambda: now[0])
+    one, after = order("sleep 60"), order("true", name="next-1")
+    await engine.submit(one)
+    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
+    (pod,) = where.server.store.all("pods")
+    where.server.nodes.lose(pod["spec"]["nodeName"])
+    now[0] += 700
+    end = await until(engine, one.target, is_over)
+    where.server.store.remove("workloads", _of(where, one)[0])
+    where.server.store.remove("pods", pod)  # with its node
+    await rounds(where, lambda: bool(_of(where, one)))
+    await engine.submit(after)
+    last = await until(engine, after.target, is_over)
+    await engine.close()
+
+    assert (end.state, last.state) == (JobState.FAILED, JobState.SUCCEEDED)
+    assert not [
+        each for each in where.server.store.all("pods") if one.target.name in each["metadata"]["name"]
+    ]
+
+
+def _of(where: Running, one: Order) -> list[Any]:
+    return [each for each in workloads(where) if one.target.name in each["metadata"]["name"]]
 
 
 async def test_a_queue_that_left_the_settings_resumes_no_cancelled_job(where: Running) -> None:
