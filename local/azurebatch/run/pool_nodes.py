@@ -121,7 +121,8 @@ def _grown(pool: Pool, dedicated: bool, numbers: list[int], now: datetime) -> Po
     letter = "d" if dedicated else "p"
     new = [
         Node(
-            id=f"tvmps_{pool.sequence:08x}{pool.nodes_so_far + index:08x}_{letter}",
+            # As long as the service's.
+            id=f"tvmps_{pool.sequence:032x}{pool.nodes_so_far + index:032x}_{letter}",
             number=number,
             dedicated=dedicated,
             state="creating",

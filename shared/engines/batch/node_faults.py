@@ -16,15 +16,16 @@ SELECT = "id,state,allocationTime,startTaskInfo,errors"
 _REBOOTED = timedelta(minutes=30)
 #: The words of errors that nodes have, in front of their sentences.
 START_TASK, UNUSABLE = "StartTaskFailed", "NodesUnusable"
-_LONGEST = 300
+#: The most characters of an error, and of a node's id: with the rest, what a job shows of a wait.
+_LONGEST, _NAME = 48, 72
 
 
-def faults(pool: str, nodes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def faults(nodes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """A sentence for the nodes whose start task failed, and one for those with another error."""
     started = [one for one in nodes if one.get("state") == "starttaskfailed"]
     others = [one for one in nodes if one.get("state") == "unusable"]
     kinds = ((START_TASK, _start_task, started), (UNUSABLE, _unusable, others))
-    return tuple(f"{word}: {sentence(pool, failed)}" for word, sentence, failed in kinds if failed)
+    return tuple(f"{word}: {sentence(failed)}" for word, sentence, failed in kinds if failed)
 
 
 def may_reboot(node: Mapping[str, Any], now: datetime) -> bool:
@@ -33,28 +34,27 @@ def may_reboot(node: Mapping[str, Any], now: datetime) -> bool:
     return allocated is not None and timedelta() <= now - allocated < _REBOOTED
 
 
-def _start_task(pool: str, nodes: Sequence[Mapping[str, Any]]) -> str:
-    name, info = str(nodes[0].get("id") or ""), nodes[0].get("startTaskInfo")
+def _start_task(nodes: Sequence[Mapping[str, Any]]) -> str:
+    info = nodes[0].get("startTaskInfo")
     info = info if isinstance(info, Mapping) else {}
     code = untrusted.exit_code(info.get("exitCode"))
     end = f"exit code {code}" if code is not None else _code(info.get("failureInfo")) or "no exit code"
-    file = "--file-path startup/stderr.txt --destination stderr.txt"
     return (
-        f"the start task of the pool failed on {_count(nodes)} ({end}), billed and without jobs. "
-        f"Its output: `az batch node file download --pool-id {pool} --node-id {plain(name, 64)} {file}`. "
-        "Correct the start task, then reboot or remove what failed"
+        f"the start task failed on {_count(nodes)} ({end}), billed and without jobs. "
+        f"Correct it, then reboot or remove what failed. startup/stderr.txt of {_name(nodes)} says more"
     )
 
 
-def _unusable(pool: str, nodes: Sequence[Mapping[str, Any]]) -> str:
+def _unusable(nodes: Sequence[Mapping[str, Any]]) -> str:
     errors = nodes[0].get("errors")
     code = _code(errors[0]) if isinstance(errors, list) and errors else ""
     reason = f" ({code})" if code else ""
-    name = plain(str(nodes[0].get("id") or ""), 64)
-    return (
-        f"{_count(nodes)} of the pool cannot be used{reason}, and may be billed. Reboot or remove them: "
-        f"`az batch node reboot --pool-id {pool} --node-id {name}`"
-    )
+    text = f"{_count(nodes)} cannot be used{reason}, perhaps billed"
+    return f"{text}. Reboot or remove what failed: {_name(nodes)}"
+
+
+def _name(nodes: Sequence[Mapping[str, Any]]) -> str:
+    return plain(str(nodes[0].get("id") or ""), _NAME)
 
 
 def _code(error: Any) -> str:

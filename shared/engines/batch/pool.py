@@ -54,7 +54,7 @@ class Pool:
         quota = await self._account.quota(str(pool.get("vmSize") or ""))
         current = view(self._cluster, pool, counts, quota)
         self._failed = await self._failed_nodes() if current.counts["unusable"] else []
-        errors = (*current.errors, *filter(None, [self._trouble]), *faults(name, self._failed))
+        errors = (*current.errors, *filter(None, [self._trouble]), *faults(self._failed))
         return replace(current, errors=errors)
 
     async def _failed_nodes(self) -> Sequence[Mapping[str, Any]]:

@@ -88,7 +88,7 @@ async def test_a_node_whose_start_task_failed_is_named_rebooted_and_runs_the_job
 
     assert waiting.why
     assert "failed on 1 node (exit code 100)" in waiting.why.text
-    assert f"--node-id {node}" in waiting.why.text
+    assert f"startup/stderr.txt of {node}" in waiting.why.text
     assert again.state is JobState.RUNNING
     assert await nodes_of(running) == [node], "it was rebooted, and not replaced"
     await engine.cancel(first.target)
