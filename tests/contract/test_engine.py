@@ -678,6 +678,27 @@ async def test_a_job_reads_what_the_job_before_it_wrote(rig: Rig) -> None:
     assert printed == "rows\nrows\nran\ndeep\nlink\ntool\na\nnone\nsaid\n"
 
 
+async def test_a_job_reads_what_the_job_before_it_saved(rig: Rig) -> None:
+    rig.needs_files()
+    if rig.unsaved:
+        pytest.skip(rig.unsaved)
+    first = rig.order('echo 7 >"$SLIPWAY_SAVED/step"', token=f"{uuid.uuid4().hex}.1")
+    second = rig.order('cat "$SLIPWAY_AFTER_1_SAVED/step"', token=f"{uuid.uuid4().hex}.1")
+    for order in (first, second):
+        order.document["properties"]["jobPreparation"] = {"commandLine": "true"}
+    await rig.engine.submit(first)
+    end = await rig.until(first.target, lambda observation: observation.state.terminal)
+    earlier = before(1, first.target, end.segment, first.document, second.document, CLUSTER)
+    second.document["properties"]["nodeCount"] = rig.most
+
+    await rig.engine.submit(replace(second, before=(earlier._replace(is_known=True),)))
+    end = await rig.until(second.target, lambda observation: observation.state.terminal)
+
+    assert end.state is JobState.SUCCEEDED, (end, await whole(rig.engine, second.target, "stdouterr"))
+    printed = (await rig.engine.read(second.target, "stdouterr", "stdout.txt", 0, 100)).data.decode()
+    assert printed == "7\n"
+
+
 async def test_a_job_goes_on_from_what_another_one_saved(rig: Rig) -> None:
     rig.needs_files()
     if rig.unsaved:

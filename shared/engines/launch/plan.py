@@ -175,7 +175,12 @@ def _write_back(steps: Steps) -> list[dict[str, Any]]:
 def _uploads(site: Site, steps: Steps) -> dict[str, Any]:
     if not site.keep:
         return {}
-    uploads = {"keep": steps.keeping("finish"), "shares": list(site.shares), "remove": steps.removing()}
+    uploads = {
+        "keep": steps.keeping("finish"),
+        "journals": steps.keeping("logs", first=True),
+        "shares": list(site.shares),
+        "remove": steps.removing(),
+    }
     return {"uploads": uploads}
 
 

@@ -61,12 +61,12 @@ class Steps:
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
         return self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
 
-    def keeping(self, word: str, *, service: bool = False) -> list[Step]:
-        """The step in which every node uploads its files to the blob container; none without one."""
+    def keeping(self, word: str, *, service: bool = False, first: bool = False) -> list[Step]:
+        """The step in which every node, or the first, uploads to the blob container; none without one."""
         if not self.site.keep:
             return []
-        start: tuple[str, ...] = ("bash", "-c", KEEP, word)
-        step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
+        nodes = () if first else self._spread_to_all()
+        step = self._step((*nodes, "bash", "-c", KEEP, word), "", (_JOURNAL, _JOURNAL), service=service)
         return [step | {"input": self.site.keep}]
 
     def bringing(self) -> list[Step]:

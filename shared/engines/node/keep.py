@@ -1,8 +1,9 @@
 """Uploads the files that a run's nodes wrote on their own disks to a blob container.
 
 Logs are uploaded as they grow, the rest at the end. `make` makes the directories, `follow` adds to the logs
-until it is ended, `finish` uploads everything that is missing, `remove DIRECTORIES` deletes the files from
-the node. Every upload can be repeated. The destination, perhaps with a signature, is the standard input.
+until it is ended, `finish` uploads everything that is missing, `logs` what the logs got since then, `remove
+DIRECTORIES` deletes the files from the node. Every upload can be repeated. The destination, perhaps with a
+signature, is the standard input.
 """
 
 import errno
@@ -55,10 +56,14 @@ class Keeper:
         self._upload([LOGS])
 
     def finish(self) -> None:
-        """Upload the logs and every file of the other directories. Raises OSError after all were tried."""
+        """Upload the logs and every file of the other directories, and report what is left out.
+
+        Raises OSError after all were tried.
+        """
         try:
             self._upload(sorted(self._directories))
         finally:
+            sys.stderr.write(report(self.left_out))
             if self.left_out:
                 self._list_left_out()
 
@@ -196,7 +201,7 @@ def follow(keeper: Keeper) -> None:
 
 
 def keep(words: List[str]) -> int:
-    """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`; or a word of the saved directory."""
+    """One of the words above, `bring`, or a word of the saved directory; returns the exit code."""
     if words[0] == "bring":
         return bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
     if words[0] in (FILL, WRITE_BACK, FINISH_SAVED):
@@ -215,12 +220,10 @@ def keep(words: List[str]) -> int:
     if words[0] == "follow":
         follow(keeper)
     try:
-        keeper.finish()
+        (keeper.add_logs if words[0] == "logs" else keeper.finish)()
     except OSError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    finally:
-        sys.stderr.write(report(keeper.left_out))
     return 0
 
 

@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End
+from shared.engines.node.files import open_end, stamp
 from shared.engines.node.mounting import why_not_ready
 from shared.engines.node.processes import Failed, run_all
 
@@ -72,8 +74,9 @@ def restore(
 def bring(plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Claim, end: End) -> bool:
     """Upload the files, and what the job saved; returns whether all files were uploaded.
 
-    What the next run needs goes first where the attempt goes on. `directory`: that of the logs. A failure
-    does not change the end of the run. Raises Silent when the claim is lost.
+    What the next run needs goes first where the attempt goes on; and last what this prints into the journals,
+    which the first node has. `directory`: that of the logs. A failure does not change the end of the run.
+    Raises Silent when the claim is lost.
     """
     if "uploads" not in plan or "SLIPWAY_KEPT" not in env:
         return False
@@ -87,14 +90,19 @@ def bring(plan: Dict[str, Any], env: Dict[str, str], directory: str, claim: Clai
             if not claim.is_held():
                 raise Silent(MOVED)
 
-    outputs, now = plan["uploads"]["keep"], {LAST: str(int(time.time()))}
+    outputs, journals = plan["uploads"]["keep"], plan["uploads"]["journals"]
+    now = {LAST: str(int(time.time()))}
     # A directory that was not filled has less than its last generation.
     saved = plan["saved"]["finish"] if NUMBERS in env else []
     failed = []  # type: List[Any]
-    for steps in (outputs, saved) if end.final else (saved, outputs):
+    for steps in (*((outputs, saved) if end.final else (saved, outputs)), journals):
         try:
             run_all(steps, [], {**env, **now}, Path(directory), check)
         except (Failed, OSError, subprocess.SubprocessError) as error:
-            sys.stderr.write(f"Not all files could be uploaded to the container: {error}\n")
+            why = "" if isinstance(error, Failed) else f": {error}"  # a step has printed it
+            text = f"Not all files could be uploaded to the container{why}\n"
+            sys.stderr.write(text)
+            with suppress(OSError), open_end(Path(directory, env["SLIPWAY_LOG"])) as journal:
+                journal.write(f"{stamp()} {text}".encode())
             failed.append(steps)
-    return outputs not in failed
+    return outputs not in failed and journals not in failed

@@ -86,14 +86,55 @@ async def test_what_a_job_wrote_is_in_the_container_after_its_node(
     assert await content(engine, one, "stdouterr", "stdout.txt") == b"one\n"
     assert await content(engine, one, "stdouterr", "stderr.txt") == b"two\n"
     assert b"non-zero exit code" in await content(engine, one, "stdouterr", "execution.log")
-    names = {file.name: file.size for file in await engine.files(one.target, "model")}
+    files = await engine.files(one.target, "model")
+    names = {file.name: file.size for file in files if not (file.left_out or file.kind or file.link)}
     assert names == {"deep": None, "a b#?%41.txt": 0}
+    assert len(files) == 4, "what is not kept is listed as such"
     (big,) = await engine.files(one.target, "model", "deep")
     assert (big.name, big.size) == ("w.bin", 20_000_000)
     part = await engine.read(one.target, "model", "deep/w.bin", 19_999_990, 100)
     assert (len(part.data), part.next, part.size) == (10, 20_000_000, 20_000_000)
     assert (await engine.read(one.target, "model", "deep/w.bin", 20_000_000, 100)).data == b""
     assert list((tmp_path / "mnt").rglob("w.bin")) == [], "the disk of the node is free again"
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+async def test_the_log_has_what_the_nodes_print_when_the_job_has_ended(
+    engine: BatchEngine, nodes: int
+) -> None:
+    """What each of them leaves out of the outputs and of what is saved, which it finds out last."""
+    prepare = 'mkfifo "$AZ_BATCHAI_OUTPUT_model/pipe-$AZ_BATCH_NODE_ID"'
+    block = {**MODEL, "jobPreparation": {"commandLine": prepare}}
+    one = job('mkfifo "$SLIPWAY_SAVED/pipe"', nodes, **block)
+    await engine.submit(one)
+
+    observation = await until_over(engine, one)
+
+    assert observation.state is JobState.SUCCEEDED, observation
+    files = [file.name for file in await engine.files(one.target, "stdouterr")]
+    journals = [name for name in files if name.startswith("execution")]
+    lines = b"".join([await content(engine, one, "stdouterr", name) for name in journals]).decode()
+    pipes = [file.name for file in await engine.files(one.target, "model")]
+    assert len(pipes) == nodes
+    for pipe in pipes:
+        assert f"Not kept: 'model/{pipe}': it is a pipe\n" in lines
+    assert "Not saved: 'pipe': only files, folders and links are saved\n" in lines
+
+
+async def test_the_log_says_that_files_are_missing_and_the_node_keeps_them(
+    engine: BatchEngine, tmp_path: Path
+) -> None:
+    """A directory that its job has replaced by a file cannot be listed."""
+    one = job('rmdir "$AZ_BATCHAI_OUTPUT_model"; echo w >"$AZ_BATCHAI_OUTPUT_model"', **MODEL)
+    await engine.submit(one)
+
+    observation = await until_over(engine, one)
+
+    assert observation.state is JobState.SUCCEEDED, observation
+    journal = (await content(engine, one, "stdouterr", "execution.log")).decode()
+    assert "Not a directory" in journal
+    assert journal.endswith("Not all files could be uploaded to the container\n")
+    assert [file.read_text() for file in (tmp_path / "mnt/out").rglob("*") if file.is_file()] == ["w\n"]
 
 
 async def test_only_files_of_the_job_are_read(engine: BatchEngine) -> None:
@@ -156,12 +197,15 @@ async def test_records_are_removed_by_the_app_and_files_stay(
 
 
 @pytest.mark.thorough
-async def test_the_nodes_of_a_gang_find_each_other_and_each_log_is_kept(engine: BatchEngine) -> None:
+async def test_the_nodes_of_a_gang_find_each_other_and_each_log_is_kept(
+    engine: BatchEngine, tmp_path: Path
+) -> None:
+    script = tmp_path / "rank.py"
+    script.write_text("import os; print('rank', os.environ['AZ_BATCHAI_TASK_INDEX'])")
     block = {
         "customToolkitSettings": None,
         "pyTorchSettings": {
-            "pythonScriptFilePath": "-c",
-            "commandLineArgs": "\"import os; print('rank', os.environ['AZ_BATCHAI_TASK_INDEX'])\"",
+            "pythonScriptFilePath": str(script),
             "communicationBackend": "gloo",
             "pythonInterpreterPath": "python3",
             "processCount": 2,
