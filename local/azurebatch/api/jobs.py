@@ -15,6 +15,9 @@ from local.azurebatch.state.models import PREPARATION, RELEASE, Job
 #: The service returns this id, not the job's own, after it creates or changes one.
 _LOCATION = "/jobs/job-1"
 
+#: The first version that counts slots, beside the tasks; older ones answer with the counts of tasks alone.
+_SLOTS_SINCE = "2020-09-01.12.0"
+
 
 async def add(call: Call) -> web.StreamResponse:
     """Create a job. Its pool may be created later."""
@@ -160,6 +163,8 @@ async def counts(call: Call) -> web.StreamResponse:
         for name in names_of_counts:
             tasks[name] += 1
             slots[name] += task.slots
+    if call.version < _SLOTS_SINCE:
+        return document(call, "taskcounts/@Element", tasks)
     return document(call, "taskcountsresult/@Element", {"taskCounts": tasks, "taskSlotCounts": slots})
 
 

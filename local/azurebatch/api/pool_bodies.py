@@ -16,7 +16,7 @@ class StartTask(Body):
     resource_files: tuple[ResourceFile, ...] = ()
     environment_settings: tuple[Pair, ...] = ()
     user_identity: Opaque | None = None
-    max_task_retry_count: Whole = Field(0, ge=0, le=LARGEST)
+    max_task_retry_count: Whole = Field(0, ge=-1, le=LARGEST)
     wait_for_success: bool = True
 
 

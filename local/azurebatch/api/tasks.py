@@ -34,7 +34,7 @@ async def add_many(call: Call) -> web.StreamResponse:
     """Create up to 100 tasks. Each has a result of its own."""
     job = call.store.job(call.names["job"])
     refuse_ended(job)
-    if (call.request.content_length or 0) > _MOST_BYTES:
+    if len(await call.request.read()) > _MOST_BYTES:
         message = "The size of the request body exceeds the maximum size permitted."
         raise BatchError(413, "RequestBodyTooLarge", message)
     new_tasks: dict[str, Task] = {}

@@ -17,11 +17,12 @@ from local.azurebatch.run.job_ends import Jobs
 from local.azurebatch.run.preparations import Preparations
 from local.azurebatch.run.scaler import Scaler
 from local.azurebatch.run.schedule import placements
-from local.azurebatch.run.start_task import prepare
+from local.azurebatch.run.start_task import prepare, processes_of
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
 from local.azurebatch.state.models import Node, Pool, Task
 from local.conduct import commit, conduct, pause_after, spawn
+from local.nodes import tasks
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root
 from local.record_file import StoreFullError
@@ -107,6 +108,7 @@ class Conductor:
     def preempt(self, pool: Pool, node: Node) -> None:
         """Preempt a spot node. Its tasks wait for another one."""
         self._store.save(pool_nodes.preempted(pool, node, self._clock()))
+        self._vacate(node)
         self.requeue(pool, {node.id})
         self.nudge()
 
@@ -127,6 +129,11 @@ class Conductor:
         self._store.save(pool.with_node(node.evolve(since=self._clock())))
         self.requeue(pool, {node.id})
         self.nudge()
+
+    def _vacate(self, node: Node) -> None:
+        """End what runs on a node beside its tasks."""
+        self.preparations.leave(node)
+        self._spawn(tasks.end_all(processes_of(self._settings, node)), "start task of a node that goes")
 
     def leave(self, pool: Pool, nodes: set[str], option: str) -> None:
         """Handle the tasks of nodes that leave."""
@@ -153,6 +160,8 @@ class Conductor:
         scaled, wake = self.scaler.check(pool)
         step = pool_nodes.step(scaled, used, self._store.free_numbers(), self._clock(), self._settings.pace)
         leaving = {node.id for node in step.pool.nodes if node.state == "leavingpool"}
+        for node in step.removed:
+            self._vacate(node)
         for node in (*step.removed, *step.emptied):
             remove(root(self._settings.data, node.number))
         if step.pool.deleting and not step.pool.nodes:

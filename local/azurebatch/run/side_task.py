@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from local.azurebatch.run.command_line import argv_of
-from local.azurebatch.run.endings import Failure, ended_by
+from local.azurebatch.run.endings import Failure, ended_by, failure
 from local.azurebatch.run.environment import settings_of
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.state.moment import duration, stamp
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
+
+#: Seconds until a command that failed runs again, and how often they are doubled.
+_PAUSE, _DOUBLED = 0.1, 8
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,16 @@ class SideTask:
     place: Path
     processes: Path
 
-    async def run(self, launcher: Launcher, clock: Callable[[], datetime]) -> dict[str, Any]:
-        """Run it as often as its author allows; its execution, as the service shows it."""
+    async def run(
+        self, launcher: Launcher, clock: Callable[[], datetime], goes_on: Callable[[], bool] = lambda: True
+    ) -> dict[str, Any]:
+        """Run it as often as its author allows, while it goes on; its execution, as the service shows it."""
         for number in itertools.count():
             info = {"retryCount": number, "startTime": stamp(clock())}
             info |= await self._run(launcher)
-            if info["result"] == "success" or number == self._retries:
+            if info["result"] == "success" or number == self._retries or not goes_on():
                 break
+            await asyncio.sleep(_PAUSE * 2 ** min(number, _DOUBLED))
         return info | {"state": "completed", "endTime": stamp(clock())}
 
     @property
@@ -57,6 +63,7 @@ class SideTask:
         env = {**self.env, "AZ_BATCH_TASK_DIR": str(self.place), "AZ_BATCH_TASK_WORKING_DIR": str(work)}
         env |= settings_of(self.document.get("environmentSettings"))
         try:
+            work.mkdir(parents=True, exist_ok=True)
             await fetch(self.document.get("resourceFiles", ()), work)
             order = tasks.Task(
                 directory=self.processes / "command",
@@ -74,6 +81,10 @@ class SideTask:
             return {"result": "failure", "failureInfo": ended_by(user=False)}
         except tasks.TaskLost:
             return {"result": "failure"}
+        except OSError as error:
+            details = {"Reason": error.strerror or "the node cannot start it"}
+            info = failure("CommandLaunchFailed", "The command cannot be started", details).info
+            return {"result": "failure", "failureInfo": info}
         finally:
             await tasks.end_all(self.processes)
             shutil.rmtree(self.processes, ignore_errors=True)

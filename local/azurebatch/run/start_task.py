@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from local.azurebatch.run.environment import node_environment
@@ -9,7 +10,13 @@ from local.azurebatch.run.node_directory import directory_of
 from local.azurebatch.run.side_task import SideTask
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
+from local.azurebatch.state.models import Node
 from local.nodes.launcher import Launcher
+
+
+def processes_of(settings: Settings, node: Node) -> Path:
+    """The directory that names the process of a node's start task."""
+    return settings.data / "tasks" / node.id
 
 
 async def prepare(
@@ -30,7 +37,14 @@ async def prepare(
     if start is None:
         return
     env = node_environment(settings, pool, node, spot)
-    info = await SideTask(start, env, spot.startup, settings.data / "tasks" / node.id).run(launcher, clock)
+    side_task = SideTask(start, env, spot.startup, processes_of(settings, node))
+
+    def goes_on() -> bool:
+        latest = store.pools.get(pool.key)
+        again = latest.node(node.id) if latest else None
+        return again is not None and again.booted == node.booted and again.state != "leavingpool"
+
+    info = await side_task.run(launcher, clock, goes_on)
     current = store.pools.get(pool.key)
     latest = current.node(node.id) if current else None
     if current is None or latest is None:

@@ -7,6 +7,7 @@ from local.azurebatch.state.errors import invalid
 
 #: The service's longest duration, which means no limit.
 NO_LIMIT = "P10675199DT2H48M5.4775807S"
+_LONGEST = timedelta(days=10675199, hours=2, minutes=48, seconds=5, microseconds=477580)
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 _YEAR_ONE = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -31,9 +32,12 @@ def duration(text: str, name: str) -> timedelta | None:
         return None
     days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     try:
-        return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        length = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
     except OverflowError:
-        return None
+        length = timedelta.max
+    if length > _LONGEST:
+        raise invalid(name, text[:100], f"The duration is more than {NO_LIMIT}")
+    return length
 
 
 def read_stamp(text: str) -> datetime:

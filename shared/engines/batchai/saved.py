@@ -13,14 +13,22 @@ from shared.core.relations.contents import SAVED
 SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
 #: The same with what an earlier job saved: each node copies it, and the first one gives its copy the name.
+#: From then on the others are of no use, those of nodes that died included.
 _RESUME = f"""\
 (
   export PATH="{SYSTEM}:$PATH"
   [ ! -d "${SAVED}" ] || exit 0
   before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
   [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
-  rm -rf -- "$new" && mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" && chmod u+rwx -- "$new" || exit
-  mv -T -- "$new" "${SAVED}" 2>/dev/null || {{ rm -rf -- "$new"; [ -d "${SAVED}" ]; }}
+  rm -rf -- "$new"
+  text=$({{
+    mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" && chmod u+rwx -- "$new" &&
+      mv -T -- "$new" "${SAVED}"
+  }} 2>&1)
+  [ ! -d "${SAVED}" ] || {{ rm -rf -- "${SAVED}".* 2>/dev/null; exit 0; }}
+  rm -rf -- "$new"
+  echo "$before could not be copied: $text" >&2
+  exit 1
 ) || exit 1
 """
 

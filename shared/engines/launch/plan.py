@@ -32,7 +32,9 @@ from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
 _STEPS = ("private", "ends", "families", "processes")
-_SAVED = tuple(f"saved/{name}" for name in ("generations", "pieces", "folder", "shelf", "node", "program"))
+_SAVED = tuple(
+    f"saved/{name}" for name in ("generations", "pieces", "folder", "reading", "shelf", "node", "program")
+)
 _OUTPUTS = ("kept/entries", "kept/left_out", "kept/bring")
 _FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
 #: Variables that hold the program's input.

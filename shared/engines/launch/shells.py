@@ -110,8 +110,8 @@ RESUME = """[ ! -d "$1" ] || exit 0
 mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$2" || exit
 text=$(cp -a -- "$0/." "$2/" 2>&1) || { echo "$0 could not be copied: ${text%%$'\n'*}"; exit 1; }
 chmod u+rwx -- "$2" || exit
-python3 -I -c 'import os, sys; os.rename(*sys.argv[1:])' "$2" "$1" 2>/dev/null && exit
-rm -rf -- "$2"
+python3 -I -c 'import os, sys; os.rename(*sys.argv[1:])' "$2" "$1" 2>/dev/null
+rm -rf -- "${2%/*/*}"/*/saved 2>/dev/null
 [ -d "$1" ] || { echo "$1 cannot be made"; exit 1; }
 """
 

@@ -198,8 +198,7 @@ def follow(keeper: Keeper) -> None:
 def keep(words: List[str]) -> int:
     """`make`, `bring`, `follow`, `finish`, or `remove DIRECTORIES`; or a word of the saved directory."""
     if words[0] == "bring":
-        bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
-        return 0
+        return bring(json.loads(private_input()), os.environ["SLIPWAY_TEMP"])
     if words[0] in (FILL, WRITE_BACK, FINISH_SAVED):
         return save(words[0], json.loads(private_input()))
     directories = json.loads(words[1] if words[0] == "remove" else os.environ[DIRECTORIES])

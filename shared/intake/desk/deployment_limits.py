@@ -65,7 +65,7 @@ def demand_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Demand:
     limit = (properties.get("constraints") or {}).get("maxWallClockTime")
     return Demand(
         nodes,
-        math.ceil(nodes * each),
+        math.ceil(round(nodes * each, 6)),  # fifths of a GPU add up to whole ones
         part,
         _rate(policy, cluster, nodes * part),
         wall_clock(limit, facts.longest) / timedelta(hours=1),

@@ -162,7 +162,7 @@ class Destination:
                     if not stream.tell():  # nothing to continue
                         os.unlink(unfinished, dir_fd=folder.fd)
                     raise
-                if file.executable or (file.executable is None and _is_script(folder, unfinished)):
+                if file.executable or (file.executable is None and _may_be_program(folder, unfinished)):
                     mode = os.fstat(fd).st_mode
                     os.fchmod(fd, mode | (mode & 0o444) >> 2)  # for those who may read it
                 if file.modified is not None:
@@ -236,10 +236,10 @@ async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) 
     stream.truncate()  # it may end with a hole
 
 
-def _is_script(folder: Confined, name: str) -> bool:
-    """Whether a file begins as a program that an interpreter runs."""
+def _may_be_program(folder: Confined, name: str) -> bool:
+    """Whether a file begins as a script, or as a program of Linux: a guess where its cluster says nothing."""
     with folder.file(name, links=False) as stream:
-        return stream.read(2) == b"#!"
+        return stream.read(4).startswith((b"#!", b"\x7fELF"))
 
 
 def _prefix_of(file: Remote) -> str:

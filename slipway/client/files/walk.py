@@ -32,7 +32,8 @@ _DEEP = (
     "link to a folder above it; copy it from the share or container that the job wrote it to"
 )
 _UNNAMED = (
-    "its name has a backslash, or characters that control, hide or reorder text, so no request names it"
+    "its name is not UTF-8, or has a backslash or characters that control, hide or reorder text, so no "
+    "request names it"
 )
 _UNKEPT = "its node could not upload it; execution.log of that node says why"
 #: Why an entry has no bytes to save, by its kind in a list.
@@ -44,7 +45,8 @@ _NO_FILES = {
     "pipe": "it is a pipe, not a file",
     "socket": "it is a socket, not a file",
     "device": "it is a device, not a file",
-    "other": "it is not a file, but a pipe, a socket, a device, or a link that leads out of the job's folder",
+    "other": "it is not a file, but a pipe, a socket, a device, or a link that leads nowhere or out of the "
+    "job's folder",
 }
 
 

@@ -35,7 +35,8 @@ def download(
 
     Files that are there already, of the same size and time, are left alone; others of the same name are
     replaced. A download that was interrupted goes on where it stopped. The file .slipway-job in the directory
-    names the job.
+    names the job. Programs are programs here, too; where a cluster does not say which files are (Batch AI),
+    those that begin as one. What is left out is said with its reason.
     """
     download_command = import_module("slipway.commands.download.download").download
     how = {"attempt": attempt or 0, "any_size": any_size, "as_json": as_json}

@@ -96,7 +96,7 @@ async def fetch(
     if not patterns and not is_whole(tree):
         say_beside(_left_nothing(outputs, finding.proviso))
     lacking = [(pattern, "no file fits it") for pattern in unmet]
-    return Fetched(number, folder, (*tree.unread, *number.failed, *lacking))
+    return Fetched(number, folder, (*tree.unread, *number.failed, *lacking), tree.skipped)
 
 
 def _unmet(patterns: Sequence[str], tree: Tree) -> list[str]:

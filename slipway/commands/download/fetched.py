@@ -11,11 +11,12 @@ from slipway.client.files.saving import Outcome, failures
 
 @dataclass(frozen=True)
 class Fetched:
-    """The saved files and their folder, and the files or folders that could not be saved, with reasons."""
+    """The saved files and their folder; what could not be saved, and what is not a file, with the reasons."""
 
     outcome: Outcome
     folder: Path
     failed: Sequence[tuple[str, str]]
+    left_out: Sequence[tuple[str, str]] = ()
 
     @property
     def code(self) -> int:
@@ -36,6 +37,7 @@ class Fetched:
             "present": self.outcome.present,
             "folder": str(self.folder),
             "failed": failures(self.failed),
+            "leftOut": failures(self.left_out),
         }
 
 

@@ -143,3 +143,15 @@ async def test_what_does_not_fit_is_not_there_and_named(node: Node) -> None:
     assert result.returncode == 0, result.stderr
     assert "Not brought: 1/MODEL: it has 1,000 bytes, and the disk of the node has" in result.stderr
     assert node.files() == {}
+
+
+async def test_a_storage_that_refuses_is_said_in_one_line_without_its_signature(node: Node) -> None:
+    address = node.wire.where["container"].rpartition("/")[0]
+    node.wire.where = {"container": f"{address}/absent", "signature": "sig=canary"}
+
+    result = node.bring()
+
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("What earlier jobs left could not be brought: GET http")
+    assert "canary" not in line

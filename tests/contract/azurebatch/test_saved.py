@@ -245,18 +245,75 @@ def test_a_kill_in_the_middle_of_a_write_back_leaves_the_generation_before(lab: 
     assert len(lab.names("parts")) == 1, "what the kill left behind is gone"
 
 
-def test_a_file_that_moves_all_the_time_stays_as_it_was(lab: Lab) -> None:
+_APPENDS = """
+import sys
+with open(sys.argv[1], "a") as file:
+    for number in range(10**9): file.write(f"{number}\\n"); file.flush()
+"""
+_RENAMES = """
+import os, sys
+for number in range(10**9):
+    with open("new", "w") as file: file.write(f"{number:09d}")
+    os.replace("new", sys.argv[1])
+"""
+_OVERWRITES = "import sys\nf = open(sys.argv[1], 'r+b')\nwhile True: f.seek(0); f.write(b'x'); f.flush()\n"
+
+
+@pytest.mark.parametrize("program", [_APPENDS, _RENAMES], ids=["appends", "renames"])
+def test_a_small_file_that_is_written_all_the_time_is_saved_as_it_was_at_one_moment(
+    lab: Lab, program: str
+) -> None:
     root = lab.begin()
-    (root / "log").write_bytes(b"1\n")
     (root / "w").write_bytes(b"one")
+    with subprocess.Popen([sys.executable, "-c", program, str(root / "log")], cwd=root) as writer:
+        patience = Patience(PATIENCE)
+        while not (root / "log").exists():
+            assert not patience.is_over(None)
+        lab.write_back(10)
+        writer.kill()
+
+    files = tree(lab.begin("1-2"))
+    assert files.pop("w") == b"one"
+    files.pop("new", None)
+    written = files.pop("log").decode()
+    lines = "".join(f"{n}\n" for n in range(len(written)))
+    assert lines.startswith(written) if program == _APPENDS else len(written) == 9
+    assert files == {}
+    assert lab.saved["1-1", 0].left_out == {}
+
+
+def test_a_large_file_that_only_grows_is_saved_as_long_as_it_was(lab: Lab) -> None:
+    root = lab.begin()
+    (root / "log").write_bytes(first := os.urandom(_PIECE + 1000))
     lab.write_back(10)
-    writes = "import sys\nwhile True:\n  with open(sys.argv[1], 'ab') as f: f.write(b'x')\n"
-    (root / "w").write_bytes(b"two!")
-    with subprocess.Popen([sys.executable, "-c", writes, str(root / "log")]) as writer:
+    with subprocess.Popen([sys.executable, "-c", _APPENDS, str(root / "log")]) as writer:
+        patience = Patience(PATIENCE)
+        while (root / "log").stat().st_size == len(first):
+            assert not patience.is_over(None)
         lab.write_back(20)
         writer.kill()
 
-    assert tree(lab.begin("1-2")) == {"log": b"1\n", "w": b"two!"}
+    saved = tree(lab.begin("1-2"))["log"]
+    assert saved.startswith(first)
+    assert (root / "log").read_bytes().startswith(saved)
+    assert len(saved) > len(first)
+
+
+def test_a_large_file_that_is_overwritten_all_the_time_stays_as_it_was_and_is_named(lab: Lab) -> None:
+    root = lab.begin()
+    (root / "data").write_bytes(first := bytes(_PIECE + 1000))
+    (root / "w").write_bytes(b"one")
+    lab.write_back(10)
+    (root / "w").write_bytes(b"two!")
+    with subprocess.Popen([sys.executable, "-c", _OVERWRITES, str(root / "data")]) as writer:
+        patience = Patience(PATIENCE)
+        while (root / "data").read_bytes() == first:
+            assert not patience.is_over(None)
+        lab.write_back(20)
+        writer.kill()
+
+    assert lab.saved["1-1", 0].left_out == {"'data'": "it is written all the time"}
+    assert tree(lab.begin("1-2")) == {"data": first, "w": b"two!"}
 
 
 def test_a_manifest_without_the_proof_counts_for_nothing(lab: Lab) -> None:
@@ -448,7 +505,7 @@ def test_what_is_not_saved_is_named_at_the_end(lab: Lab) -> None:
 
     assert code == 0
     assert errors.splitlines() == [
-        "Not saved: 'out': a link that leads out of the directory",
+        "Not saved: 'out': only links straight to something in the directory are saved",
         "Not saved: 'pipe': only files, folders and links are saved",
     ]
 

@@ -78,6 +78,7 @@ def test_a_copy_of_the_program_in_shell_that_comes_late_changes_nothing(tmp_path
     before, saved = _saved(tmp_path, ()), tmp_path / "saved/j"
     node = NodesInShell(tmp_path, shell=shell)
     node.site = replace(node.site, saved=str(saved), resumed=str(before))
+    (tmp_path / "records/6-0/saved/half").mkdir(parents=True)  # of a pod that died while it copied
     late = Path(node.site.path, "cp")
     late.unlink()
     late.write_text(f'#!/bin/sh\n/bin/cp "$@" && mkdir {saved} && touch {saved}/of-the-other\n')
@@ -86,7 +87,7 @@ def test_a_copy_of_the_program_in_shell_that_comes_late_changes_nothing(tmp_path
     assert node.run(**custom('ls "$SLIPWAY_SAVED"')) == 0
 
     assert node.output("stdout.txt") == "of-the-other\n"
-    assert not (tmp_path / "records/7-0/saved").exists()
+    assert list((tmp_path / "records").glob("*/saved")) == []
 
 
 def test_a_mv_that_cannot_tell_a_directory_from_a_place_in_it_is_enough(tmp_path: Path) -> None:

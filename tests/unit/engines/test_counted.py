@@ -138,6 +138,12 @@ async def test_a_task_of_azure_batch_counts_with_its_slot(slots: int | None, gpu
     assert demand(facts, nodes=3).gpus == -(-3 * 4 // (slots or 1))
 
 
+def test_fifths_of_three_gpus_on_five_nodes_are_three() -> None:
+    facts = ClusterFacts(gpus=3, allotted=Allotted(part=1 / 5))
+
+    assert demand(facts, nodes=5).gpus == 3
+
+
 def test_a_pod_of_kubernetes_counts_with_its_requests() -> None:
     cluster = replace(kubernetes.CLUSTER, gpus=1, cpus="2")
     order = kubernetes.order(nodeCount=2)

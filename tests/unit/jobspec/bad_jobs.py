@@ -455,6 +455,8 @@ NAMES = (
       for name in ("1A", "A-B", "A B", "A=B", "--x", "Ä", "A\n")),
     Bad("name space of the service", _variables("AZ_BATCHAI_MINE"), "SW042", "/environmentVariables/0/name",
         "warning"),
+    *(Bad(f"variable of ours {name}", _variables(name), "SW042", "/environmentVariables/0/name", "warning")
+      for name in ("SLIPWAY_JOB_ID", "SLIPWAY_SAVED", "SLIPWAY_AFTER_1_MODEL")),
     Bad("variable twice", _variables("A", "A"), "SW043", "/environmentVariables/1/name"),
     Bad("variable and secret", job(environmentVariables=[{"name": "A", "value": "v"}],
         secrets=[{"name": "A", "value": "v"}]), "SW043", "/secrets/0/name"),

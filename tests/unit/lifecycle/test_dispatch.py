@@ -12,9 +12,12 @@ from shared.core.errors import Busy, Conflict, EngineError, Misconfigured, Rejec
 from shared.core.identity import target
 from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.breaker import Breaker
+from shared.core.relations.before import AFTER
+from shared.core.relations.contents import SAVED
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.lifecycle.clusters.calling import cluster_path
 from shared.lifecycle.dispatch import dispatch, repeat, submit
+from shared.lifecycle.packages import VARIABLE as PACKAGES
 from shared.operate.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.permits import permit_of, submit_accepted, verdict_of
@@ -317,3 +320,14 @@ async def test_what_a_parked_job_waits_for_has_its_time_beside_it_and_not_in_it(
     assert job.waiting is not None
     assert job.waiting.text == f"{OPERATOR_NEEDED}: no role"
     assert job.message == f"{OPERATOR_NEEDED} since {world.now.isoformat(timespec='seconds')}: no role"
+
+
+async def test_each_variable_that_slipway_sets_for_every_job_is_known_to_the_rule(world: World) -> None:
+    await world.message(job_json())
+    names = [one["name"] for one in world.engine.orders[0].document["properties"]["environmentVariables"]]
+
+    for name in (*(one for one in names if one.startswith("SLIPWAY_")), SAVED, PACKAGES, f"{AFTER}3_MODEL"):
+        job = (
+            await world.message(job_json(environmentVariables=[{"name": name, "value": "mine"}]), name)
+        ).job
+        assert ("SW042", "warning") in [(one["code"], one["severity"]) for one in job.problems], name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ COMMANDS = {
     "download": "download JOB --to FOLDER",
     "files": "files JOB",
     "log": "log JOB --stderr",
+    "metrics": "metrics JOB",
 }
 Method = Callable[[Job, Path, int], Any]
 
@@ -41,9 +43,11 @@ def _saved(job: Job, folder: Path, attempt: int) -> str:
 
 
 METHODS: dict[str, Method] = {
+    "curves": lambda job, _, attempt: str(job.curves(attempt=attempt)),
     "download": _saved,
     "files": lambda job, _, attempt: " ".join(str(one.size) for one in job.files(attempt=attempt)),
     "log": _logged,
+    "metrics": lambda job, _, attempt: str(job.metrics(attempt=attempt)),
 }
 #: Standard error of each attempt, of which each has another size.
 TEXTS = ["one\n", "second\n"]
@@ -68,7 +72,8 @@ async def failed_twice(world: World) -> str:
     job = (await world.message({"spec": job_json(), "retry": {"user": 1}})).job.id
     for text in TEXTS:
         name = world.engine.started[-1]
-        world.engine.outputs[name] = {"stderr.txt": text.encode()}
+        measured = json.dumps({"slipway": {"step": 1, "length": len(text)}}) + "\n"
+        world.engine.outputs[name] = {"stderr.txt": text.encode(), "stdout.txt": measured.encode()}
         world.engine.set_state(name, JobState.FAILED, reason=Reason.USER, exit_code=3)
         await world.make_pass(3600)
         await world.make_pass(3600)

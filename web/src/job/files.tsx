@@ -92,7 +92,7 @@ const NO_FILES = new Map(
   pipe: "a pipe, not a file",
   socket: "a socket, not a file",
   device: "a device, not a file",
-  other: "a pipe, a socket, a device, or a link out of the run's folder",
+  other: "a pipe, a socket, a device, or a link that leads nowhere or out of the run's folder",
   }),
 );
 

@@ -32,7 +32,17 @@ class BlobEntry(NamedTuple):
     is_folder: bool
 
 
-def bring(where: Dict[str, Any], temporary: str) -> None:
+def bring(where: Dict[str, Any], temporary: str) -> int:
+    """Bring what earlier jobs left; 1 if the storage or the disk fails, with the reason in the journal."""
+    try:
+        _bring_all(where, temporary)
+    except OSError as error:
+        sys.stderr.write(f"What earlier jobs left could not be brought: {error}\n")
+        return 1
+    return 0
+
+
+def _bring_all(where: Dict[str, Any], temporary: str) -> None:
     """Bring each directory of `before`, a prefix and a place, below `after` in the directory of the run."""
     container, root = Container(where), Path(temporary, "after")
     with Path(temporary, IN_PLACE).open("a+") as mark:

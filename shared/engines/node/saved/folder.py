@@ -11,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Set, Tuple
 
 from shared.engines.node.files import PRIVATE, remove
 from shared.engines.node.saved.generations import (
@@ -45,19 +45,20 @@ class Status(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What a directory has, by path, and why something in it is not saved."""
+    """What a directory has, by path, why something in it is not saved, and what of it cannot be read."""
 
     entries: Dict[str, Status]
     left_out: Dict[str, str]
+    closed: Set[str]
 
 
-def listing(root: str) -> Listing:
+def saved_listing(root: str) -> Listing:
     """Everything in the directory, up to more entries than a generation may have. Raises OSError."""
-    result, top = Listing({}, {}), os.open(root, _PASSAGE)
+    result, top = Listing({}, {}, set()), os.open(root, _PASSAGE)
     try:
         waiting = [""]
         while waiting and len(result.entries) <= MOST_ENTRIES:
-            for path, status in _entries_of(top, root, waiting.pop(), result.left_out):
+            for path, status in _entries_of(top, root, waiting.pop(), result):
                 reason = _why_not_saved(path, status)
                 if reason:
                     if len(result.left_out) < MOST_ENTRIES:
@@ -73,14 +74,15 @@ def listing(root: str) -> Listing:
     return result
 
 
-def _entries_of(top: int, root: str, folder: str, left_out: Dict[str, str]) -> Iterator[Tuple[str, Status]]:
-    """The path and the status of everything in a folder. What cannot be read goes to `left_out`."""
+def _entries_of(top: int, root: str, folder: str, result: Listing) -> Iterator[Tuple[str, Status]]:
+    """The path and the status of everything in a folder; one that cannot be read is noted in the result."""
     try:
         descriptor = _descend(top, folder, _PASSAGE) if folder else os.dup(top)
     except (FileNotFoundError, NotADirectoryError):
         return  # removed since
     except OSError as error:
-        left_out[ascii(folder)] = f"it cannot be read: {error.strerror}"
+        result.left_out[ascii(folder)] = f"it cannot be read: {error.strerror}"
+        result.closed.add(folder)
         return
     try:
         for name in os.listdir(descriptor):  # noqa: PTH208 - of a descriptor
@@ -88,9 +90,12 @@ def _entries_of(top: int, root: str, folder: str, left_out: Dict[str, str]) -> I
                 status, target = os.stat(name, dir_fd=descriptor, follow_symlinks=False), ""
                 if stat.S_ISLNK(status.st_mode):
                     target = os.readlink(name, dir_fd=descriptor)
-                if target.startswith(f"{root}/"):
+                if f"{target}/".startswith(f"{root}/"):
                     target = os.path.relpath(target, f"{root}/{folder}")
                 yield f"{folder}/{name}".lstrip("/"), status_of(status, target)
+    except PermissionError as error:  # it may be listed, and not entered
+        result.left_out[ascii(folder)] = f"it cannot be read: {error.strerror}"
+        result.closed.add(folder)
     finally:
         os.close(descriptor)
 
@@ -109,9 +114,9 @@ def _why_not_saved(path: str, status: Status) -> str:
     if not status.kind:
         return "only files, folders and links are saved"
     if not is_path(path):
-        return f"a path has at most {LONGEST_PATH} characters"
+        return f"a path has at most {LONGEST_PATH} bytes"
     is_astray = status.kind == LINK and not leads_inside(path, status.text)
-    return "a link that leads out of the directory" if is_astray else ""
+    return "only links straight to something in the directory are saved" if is_astray else ""
 
 
 def open_below(root: str, path: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 #: The folders with the manifests and with the contents of files, below the job's prefix.
 MANIFESTS, PARTS = "generations", "parts"
-#: The most entries of a generation, characters of a path, and bytes of all its files.
+#: The most entries of a generation, bytes of a path, and bytes of all its files.
 MOST_ENTRIES, LONGEST_PATH, MOST_BYTES = 10_000, 1024, 1 << 40
 #: The most bytes of a manifest.
 LARGEST_MANIFEST = 16 << 20
@@ -151,7 +151,9 @@ def leads_inside(path: str, target: str) -> bool:
 
 def is_path(path: object) -> bool:
     """Whether it is the path of something within a directory."""
-    if not isinstance(path, str) or not 0 < len(path) <= LONGEST_PATH or "\0" in path:
+    if not isinstance(path, str) or "\0" in path:
+        return False
+    if not 0 < len(path.encode("utf-8", "surrogateescape")) <= LONGEST_PATH:
         return False
     return not [part for part in path.split("/") if part in ("", ".", "..")]
 

@@ -1,20 +1,21 @@
 """The saved directory of a job on one node: filled before the start, and written back.
 
 A write-back lists the directory twice, uploads what is new, and then writes the node's manifest. So it has
-what the job had at one moment; a file that moves all the time stays as it was at the one before.
+what the job had at one moment. A file that is written all the time is read at one moment if it is small, and
+up to its size then if it only grows; another one stays as it was before.
 """
 
 import errno
-import hashlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import BinaryIO, Callable, Dict, List, Optional, Set, Tuple
+from typing import Callable, Dict, List, Optional, Set, Tuple
 
-from shared.engines.node.saved.folder import FILES_AT_A_TIME, Status, fill, listing, open_below, status_of
+from shared.engines.node.saved.folder import FILES_AT_A_TIME, Status, fill, open_below, saved_listing
 from shared.engines.node.saved.generations import FILE, Content, Entry, Manifest, Moment, why_refused
-from shared.engines.node.saved.pieces import upload
+from shared.engines.node.saved.pieces import PIECE, upload
+from shared.engines.node.saved.reading import Frozen, Grown, Hashed, at_one_moment
 from shared.engines.node.saved.shelf import Shelf, Source
 
 #: Seconds between the two listings, longer than a file system's clock stands still; how often they are tried
@@ -41,8 +42,9 @@ class Saved:
         self._content = Content({}, set())
         #: what was uploaded and is in no manifest yet
         self._fresh: Dict[str, Entry] = {}
-        #: the path of what is not saved → why
+        #: the path of what is not saved → why; and of what cannot be read
         self.left_out: Dict[str, str] = {}
+        self._closed: Set[str] = set()
 
     def fill(self) -> List[Entry]:
         """Fill the directory with the newest generation before this run; returns its entries.
@@ -101,24 +103,30 @@ class Saved:
             if moving:
                 self._sleep(PAUSE)
                 entries, moving = self._at_once(moment)
-        for path in moving & self._content.entries.keys():
-            entries[path] = self._content.entries[path]
+        for path in moving:
+            self.left_out[ascii(path)] = "it is written all the time"
+        before = self._content.entries
+        entries.update((path, before[path]) for path in before if path in moving or self._is_closed(path))
         return entries
 
+    def _is_closed(self, path: str) -> bool:
+        return path in self._closed or any(path.startswith(f"{one}/") for one in self._closed)
+
     def _at_once(self, moment: Moment) -> Tuple[Dict[str, Entry], Set[str]]:
-        """What stood still, after its upload, and the paths of what did not."""
-        before = listing(self._root).entries
+        """What it has, after its upload, and the paths of what changed under that."""
+        before = saved_listing(self._root).entries
         self._sleep(SETTLING)
-        now, self.left_out = listing(self._root)
+        now, self.left_out, self._closed = saved_listing(self._root)
         reason = why_refused([status.size for status in now.values()])
         if reason:
             raise OSError(f"$SLIPWAY_SAVED is not saved: {reason}")
-        moving = {path for path in {*before, *now} if before.get(path) != now.get(path)}
-        still = sorted(now.keys() - moving)
+        moving = sorted(path for path in now if before.get(path) != now[path])
+        still = sorted(now.keys() - set(moving))
+        saved = {path: self._moving(path, now[path], moment) for path in moving}
         with ThreadPoolExecutor(FILES_AT_A_TIME) as pool:
-            saved = dict(zip(still, pool.map(lambda path: self._entry(path, now[path], moment), still)))
+            saved.update(zip(still, pool.map(lambda path: self._entry(path, now[path], moment), still)))
         entries = {path: entry for path, entry in saved.items() if entry is not None}
-        return entries, moving | (saved.keys() - entries.keys())
+        return entries, saved.keys() - entries.keys()
 
     def _entry(self, path: str, status: Status, moment: Moment) -> Optional[Entry]:
         """An entry as it was listed, after its upload if it is new; None if it has changed since."""
@@ -129,48 +137,52 @@ class Saved:
             return before
         if status.kind != FILE:
             return Entry(status.kind, text=status.text)
-        return self._uploaded(path, status, f"{moment}-{os.urandom(16).hex()}", is_own=not is_same)
+        return self._uploaded(path, status, moment, is_own=not is_same)
 
-    def _uploaded(self, path: str, status: Status, part: str, is_own: bool) -> Optional[Entry]:
+    def _moving(self, path: str, status: Status, moment: Moment) -> Optional[Entry]:
+        """The entry of what differed between the listings; None if no moment of it can be read."""
+        if status.kind != FILE:
+            return Entry(status.kind, text=status.text)
+        descriptor, before = self._opened(path), self._content.entries.get(path)
+        if descriptor is None:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            if status.size > PIECE and before is not None and 0 < before.size <= status.size:
+                grown = Grown(file, status, before)
+                return self._send(path, status, grown, moment, is_own=True)
+            at_moment = at_one_moment(descriptor) if status.size <= PIECE else None
+        if at_moment is None:
+            return None
+        status, data = at_moment
+        return self._send(path, status, Frozen(data), moment, is_own=True)
+
+    def _uploaded(self, path: str, status: Status, moment: Moment, is_own: bool) -> Optional[Entry]:
+        descriptor = self._opened(path)
+        if descriptor is None:
+            return None
+        with os.fdopen(descriptor, "rb") as opened_file:
+            file = Hashed(opened_file)
+            return self._send(path, status, file, moment, is_own) if file.status == status else None
+
+    def _opened(self, path: str) -> Optional[int]:
         try:
-            descriptor = open_below(self._root, path)
+            return open_below(self._root, path)
         except OSError as error:
             if error.errno not in _REPLACED:
                 self.left_out[ascii(path)] = f"it cannot be read: {error.strerror}"
+                self._closed.add(path)
             return None
-        with os.fdopen(descriptor, "rb") as opened_file:
-            file = _Hashed(opened_file)
-            is_whole = file.has(status) and upload(
-                self._shelf.container.call,
-                self._shelf.path(part),
-                file.read,
-                status.size,
-                lambda: file.has(status) and file.count == status.size,
-            )
-        if not is_whole:
+
+    def _send(self, path: str, status: Status, file: Hashed, moment: Moment, is_own: bool) -> Optional[Entry]:
+        """The entry of a file after its upload; None if it was not whole."""
+        part = f"{moment}-{os.urandom(16).hex()}"
+        name, call = self._shelf.path(part), self._shelf.container.call
+        if not upload(call, name, file.read, status.size, lambda: file.is_whole(status)):
             return None
         digest = file.digest.hexdigest()
         entry = Entry(FILE, status.size, status.modified, status.mode, digest, part, is_own)
         self._fresh[path] = entry
         return entry
-
-
-class _Hashed:
-    """A file that is read once, from its beginning, with the SHA-256 of what was read."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.digest, self.count = file, hashlib.sha256(), 0
-
-    def read(self, count: int) -> bytes:
-        """The next bytes."""
-        data = self._file.read(count)
-        self.digest.update(data)
-        self.count += len(data)
-        return data
-
-    def has(self, status: Status) -> bool:
-        """Whether the file still has that status."""
-        return status_of(os.fstat(self._file.fileno())) == status
 
 
 def _is_same(entry: Entry, status: Status) -> bool:

@@ -8,7 +8,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, Set
+from typing import Any, Dict, List, Set
 
 from shared.engines.node.blobs import Container
 from shared.engines.node.saved.folder import fill
@@ -26,6 +26,8 @@ LAST_AT = "SLIPWAY_SAVED_AT"
 #: that, no more than an eighth of a job's time is lost with its node.
 OFTEN_SAVED, SELDOM_SAVED = 5, 80
 
+#: How many lines about what is not saved are printed while the job runs.
+MOST_SAID = 100
 #: The exit code where there is nothing of the job from which this one is to go on.
 NOTHING_THERE = 3
 
@@ -39,6 +41,19 @@ def pause(age: float, took: float) -> int:
     while seconds < min(age / 8, SELDOM_SAVED) or seconds < 4 * took:
         seconds *= 2
     return seconds
+
+
+def _reasons(saved: Saved) -> List[str]:
+    return [f"Not saved: {name}: {reason}" for name, reason in sorted(saved.left_out.items())[:MOST_READ]]
+
+
+def _say(lines: List[str], before: Set[str]) -> None:
+    """Print the lines that were not printed before, up to a number."""
+    for line in lines:
+        if line not in before and len(before) < MOST_SAID:
+            before.add(line)
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
 
 def write_back_often(saved: Saved) -> None:
@@ -55,11 +70,9 @@ def write_back_often(saved: Saved) -> None:
                 saved.begin()
             is_begun = True
             saved.write_back(at)
+            _say(_reasons(saved), reasons)
         except OSError as error:
-            if str(error) not in reasons:
-                sys.stderr.write(f"{error}\n")
-                sys.stderr.flush()
-            reasons.add(str(error))
+            _say([str(error)], reasons)
         took = time.monotonic() - start
 
 
@@ -91,6 +104,5 @@ def save(word: str, where: Dict[str, Any]) -> int:
     except OSError as error:
         sys.stderr.write(f"{error}\n")
         return NOTHING_THERE if isinstance(error, Lacking) else 1
-    for name, reason in sorted(saved.left_out.items())[:MOST_READ]:
-        sys.stderr.write(f"Not saved: {name}: {reason}\n")
+    _say(_reasons(saved), set())
     return 0

@@ -59,8 +59,8 @@ resume() {
     end 251 preparation "$1 could not be copied: ${slipway_text%%"$slipway_newline"*}"
   unlock "$slipway_new"  # what that job protected from writing
   # A run of which nothing is heard any more may have been faster: not into its copy. An old BusyBox has no -T.
-  mv -T -- "$slipway_new" "$2" 2>/dev/null || { [ ! -d "$2" ] && mv -- "$slipway_new" "$2"; } ||
-    rm -rf -- "$slipway_new"
+  mv -T -- "$slipway_new" "$2" 2>/dev/null || { [ ! -d "$2" ] && mv -- "$slipway_new" "$2"; }
+  rm -rf -- "$slipway_attempt"/*/saved 2>/dev/null  # also what runs have left that were killed
   [ -d "$2" ] || end 250 infrastructure "$2 cannot be made"
 }
 

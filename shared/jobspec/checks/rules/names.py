@@ -15,6 +15,8 @@ from shared.jobspec.text.tree import Node, quote
 
 _DIRECTORY_ID = re.compile(r"[A-Za-z0-9_]{1,64}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
+#: The variables that Slipway sets for every job: what a document gives them does not count.
+_OURS = re.compile(r"SLIPWAY_(?:TOKEN|JOB_ID|ATTEMPT|PACKAGES|SAVED|AFTER_.*)")
 #: Before workspaces existed, clusters were in resource groups.
 _OLD_ID = re.compile(r"/providers/Microsoft\.BatchAI/clusters/[^/]+/?\Z", re.IGNORECASE)
 #: The id under which the service lists stdout and stderr.
@@ -77,7 +79,7 @@ def _any_strange(context: Context) -> bool:
     names = [*_names(context, "environmentVariables"), *_names(context, "secrets")]
     text = "\n".join(names)
     ordinary = all(map(_VARIABLE.fullmatch, names)) and len(set(names)) == len(names)
-    return not ordinary or "AZ_BATCHAI_" in text or any_looks_secret(text)
+    return not ordinary or "AZ_BATCHAI_" in text or "SLIPWAY_" in text or any_looks_secret(text)
 
 
 def _names(context: Context, key: str) -> Iterator[str]:
@@ -107,6 +109,9 @@ def environment(context: Context) -> Iterator[Problem]:
                 yield problem("SW043", node.pointer, f"the variable {quote(node.text)} is given twice")
             elif node.text.startswith("AZ_BATCHAI_"):
                 message = f"{quote(node.text)} is in the service's own name space"
+                yield problem("SW042", node.pointer, message, "choose another name", "warning")
+            elif _OURS.fullmatch(node.text):
+                message = f"{quote(node.text)} is set by Slipway: the job does not get this value"
                 yield problem("SW042", node.pointer, message, "choose another name", "warning")
             names.add(node.text)
             if name == "environmentVariables":

@@ -154,6 +154,7 @@ def test_a_job_goes_on_from_a_copy_of_what_another_one_saved(tmp_path: Path, sto
     goes_on = '[ "$(cat "$SLIPWAY_SAVED/deep/step")" = {} ] && echo 8 >"$SLIPWAY_SAVED/deep/step"'
 
     assert node.prepare(source, saves, job="first") == 0, node.errors
+    (tmp_path / "logs/saved/again.node.1/half").mkdir(parents=True)  # of a node that died while it copied
     for step in (7, 8):  # its second attempt goes on from its own
         assert node.prepare(source, goes_on.format(step), job="again", resumes="first") == 0, node.errors
     assert node.prepare(source, "true", job="third", resumes="absent") == 1

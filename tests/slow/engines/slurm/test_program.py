@@ -578,6 +578,7 @@ kill -9 "$program" -"$session"
     again.communicate(timeout=60)
 
     assert (again.returncode, node.output("stdout.txt", "7-1")) == (0, "a\nb\n")
+    assert list((node.root / "records").glob("*/saved")) == []
 
 
 def test_a_copy_that_comes_late_changes_nothing(node: Nodes) -> None:

@@ -84,7 +84,6 @@ _JOB, _T1 = "/jobs/HelloWorldJobNodeSDKTest", "HelloWorldNodeSDKTestTask"
 _T2 = f"{_T1}2"
 _HELLO = "/pools/nodesdktestpool1/nodes/NODE/files/startup%2Fwd%2Fhello.txt"
 _FILE_TAG = "files here have an ETag, as the description of 2024 says"
-_COUNTS = "counts stand below taskCounts since 2021"
 #: What is otherwise, and why.
 DIFFERENT = {
     "GET /applications 200: no /value[]/id": "there are no application packages here",
@@ -92,10 +91,6 @@ DIFFERENT = {
     f"HEAD {_JOB}/tasks/{_T2}/files/stderr.txt 200: has etag": _FILE_TAG,
     f"GET {_HELLO} 200: has etag": _FILE_TAG,
     f"HEAD {_HELLO} 200: has etag": _FILE_TAG,
-    **{
-        f"GET {_JOB}/taskcounts 200: no /{name}": _COUNTS
-        for name in ("active", "completed", "failed", "running", "succeeded")
-    },
     "GET /pools?maxresults=1&$skiptoken= 200: no /odata.nextLink": "there are two pools here, and more there",
     f"POST {_JOB}/tasks/{_T1}/reactivate 204: has dataserviceid": "no client reads it",
     "POST /pools/nodesdktestpool1/evaluateautoscale 200: no dataserviceid": "no client reads it",

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from azure.batch import BatchClient, models
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from tests.slow.local.azurebatch.world import (
     Emulator,
+    begin,
     code_of,
+    emulator,
     ended,
     new_job,
     new_pool,
@@ -129,6 +132,98 @@ def test_each_prepared_node_is_released_before_the_job_is_completed(
         path = f"shared/{name}-released"
         text = b"".join(client.download_node_file(pool, str(one.node_id), path)).decode()
         assert text == "released\n"
+
+
+@pytest.mark.parametrize("end", ["terminate", "delete"])
+def test_a_preparation_ends_with_its_job(client: BatchClient, pool: str, end: str, tmp_path: Path) -> None:
+    name, mark = f"ending-{end}", tmp_path / "pid"
+    client.create_job(prepared_job(name, pool, f"echo $$ >{mark}; sleep 1000", "true"))
+    client.create_task(name, new_task("t", "true"))
+    until(lambda: mark.is_file() and mark.read_text())
+
+    if end == "delete":
+        client.begin_delete_job(name, polling_interval=0)
+        until(lambda: name not in [job.id for job in client.list_jobs()])
+    else:
+        client.begin_terminate_job(name, {"terminateReason": "done"}, polling_interval=0)  # type: ignore[arg-type]
+        until(lambda: client.get_job(name).state == models.BatchJobState.COMPLETED)
+
+    until(lambda: not psutil.pid_exists(int(mark.read_text())))
+
+
+@pytest.mark.parametrize("command", ["nonexistentprogram", "/bin/false"])
+def test_a_preparation_that_always_fails_and_may_be_tried_without_limit_holds_up_nothing_else(
+    client: BatchClient, pool: str, name: str, command: str
+) -> None:
+    unlimited = models.BatchTaskConstraints(max_task_retry_count=-1)
+    prepare = models.BatchJobPreparationTask(command_line=command, constraints=unlimited)
+    client.create_job(new_job(name, pool, job_preparation_task=prepare))
+    client.create_task(name, new_task("t", "true"))
+    until(lambda: client.get_task(name, "t").state == models.BatchTaskState.PREPARING)
+
+    client.begin_terminate_job(name, {"terminateReason": "done"}, polling_interval=0)  # type: ignore[arg-type]
+
+    until(lambda: client.get_job(name).state == models.BatchJobState.COMPLETED)
+
+
+def test_a_start_task_that_always_fails_and_may_be_tried_without_limit_ends_with_its_pool(
+    client: BatchClient,
+) -> None:
+    start = models.BatchStartTask(command_line="/bin/false", wait_for_success=True, max_task_retry_count=-1)
+    client.create_pool(new_pool("endless", target_dedicated_nodes=1, start_task=start))
+    waiting = models.BatchNodeState.WAITING_FOR_START_TASK
+    until(lambda: [node.state for node in client.list_nodes("endless")] == [waiting])
+
+    client.begin_delete_pool("endless", polling_interval=0)
+
+    until(lambda: "endless" not in [one.id for one in client.list_pools()])
+
+
+def test_a_preparation_ends_with_its_pool_and_another_job_of_its_name_has_its_own(
+    client: BatchClient, tmp_path: Path
+) -> None:
+    mark = tmp_path / "pid"
+    client.create_pool(new_pool("short", target_dedicated_nodes=1))
+    client.create_job(prepared_job("again", "short", f"echo $$ >{mark}; sleep 1000"))
+    client.create_task("again", new_task("t", "true"))
+    until(lambda: mark.is_file() and mark.read_text())
+    client.begin_delete_job("again", polling_interval=0)
+    until(lambda: "again" not in [job.id for job in client.list_jobs()])
+    client.create_job(prepared_job("again", "short", "exit 4", wait_for_success=False))
+    client.create_task("again", new_task("t", "true"))
+    ended(client, "again", "t")
+    codes = [one.job_preparation_task_execution_info.exit_code for one in statuses(client, "again")]
+    client.create_job(prepared_job("last", "short", f"echo $$ >{mark}-2; sleep 1000"))
+    client.create_task("last", new_task("t", "true"))
+    second = Path(f"{mark}-2")
+    until(lambda: second.is_file() and second.read_text())
+
+    client.begin_delete_pool("short", polling_interval=0)
+
+    until(lambda: not psutil.pid_exists(int(second.read_text())))
+    assert codes == [4]
+    assert not psutil.pid_exists(int(mark.read_text()))
+    for name in ("again", "last"):
+        client.begin_delete_job(name, polling_interval=0)
+
+
+def test_a_preparation_that_outlived_a_killed_emulator_ends_with_its_job(tmp_path: Path) -> None:
+    mark, data = tmp_path / "pid", tmp_path / "data"
+    crashing = begin(data)
+    with crashing.client() as client:
+        client.create_pool(new_pool("one", target_dedicated_nodes=1))
+        client.create_job(prepared_job("job", "one", f"echo $$ >{mark}; sleep 1000"))
+        client.create_task("job", new_task("t", "true"))
+        until(lambda: mark.is_file() and mark.read_text())
+    crashing.kill()
+    assert psutil.pid_exists(int(mark.read_text()))
+
+    with emulator(data) as running, running.client() as client:
+        client.delete_task("job", "t")
+        client.begin_terminate_job("job", {"terminateReason": "done"}, polling_interval=0)  # type: ignore[arg-type]
+        until(lambda: client.get_job("job").state == models.BatchJobState.COMPLETED)
+
+    assert not psutil.pid_exists(int(mark.read_text()))
 
 
 def test_a_job_without_a_preparation_has_no_status_of_one_and_no_release(

@@ -102,6 +102,16 @@ async def test_a_job_whose_start_no_pass_saw_counts_with_what_the_scheduler_gave
     assert (await world.job(job.id)).usage == expected
 
 
+async def test_a_job_with_whole_nodes_has_them_also_where_they_are_the_smaller_ones(world: World) -> None:
+    job = (await world.message({"spec": job_json()})).job
+    times = {"started": world.now, "ended": world.now + timedelta(hours=1)}
+    allotted = Allotted(4, 0.5)
+    world.engine.set_state(job.fixed_target.name, JobState.SUCCEEDED, **times, allotted=allotted)
+    await world.make_pass(3600)
+
+    assert (await world.job(job.id)).usage == Usage(1, 1.0, 4.0, 3.0)
+
+
 async def test_all_attempts_are_counted(world: World) -> None:
     await share(world, gpuHours=100)
     job = await ask(world, 1, longest=HOUR)

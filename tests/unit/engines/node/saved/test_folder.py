@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shared.engines.node.saved.folder import Status, fill, listing, open_below
+from shared.engines.node.saved.folder import Status, fill, open_below, saved_listing
 from shared.engines.node.saved.generations import FILE, FOLDER, LINK, MOST_ENTRIES, Entry
 
 
@@ -34,16 +36,18 @@ def test_files_folders_and_links_within_are_saved(saved: Path) -> None:
     (saved / "step-3/w.bin").write_bytes(b"abc")
     (saved / "last").symlink_to("step-3/w.bin")
     (saved / "step-3/absolute").symlink_to(saved / "last")
+    (saved / "itself").symlink_to(saved)
 
-    entries, left_out = listing(str(saved))
+    entries, left_out, closed = saved_listing(str(saved))
 
-    assert left_out == {}
+    assert (left_out, closed) == ({}, set())
     assert {path: (one.kind, one.size, one.text) for path, one in entries.items()} == {
         "step-3": (FOLDER, 0, ""),
         "step-3/empty": (FOLDER, 0, ""),
         "step-3/w.bin": (FILE, 3, ""),
         "last": (LINK, 0, "step-3/w.bin"),
         "step-3/absolute": (LINK, 0, "../last"),
+        "itself": (LINK, 0, "."),
     }
 
 
@@ -56,13 +60,13 @@ def test_what_is_not_saved_is_named_with_the_reason(saved: Path) -> None:
         deep /= "d" * 200
         deep.mkdir()
 
-    entries, left_out = listing(str(saved))
+    entries, left_out, _ = saved_listing(str(saved))
 
     assert sorted(left_out.values()) == [
-        "a link that leads out of the directory",
-        "a link that leads out of the directory",
-        "a path has at most 1024 characters",
+        "a path has at most 1024 bytes",
         "only files, folders and links are saved",
+        "only links straight to something in the directory are saved",
+        "only links straight to something in the directory are saved",
     ]
     assert len(entries) == 5
 
@@ -71,19 +75,47 @@ def test_a_listing_ends_where_a_generation_would_be_too_large(saved: Path) -> No
     for number in range(MOST_ENTRIES + 5):
         (saved / str(number)).symlink_to("x")
 
-    assert len(listing(str(saved)).entries) == MOST_ENTRIES + 1
+    assert len(saved_listing(str(saved)).entries) == MOST_ENTRIES + 1
+
+
+def test_a_folder_that_may_be_listed_and_not_entered_is_named_and_the_rest_is_saved(saved: Path) -> None:
+    (saved / "closed").mkdir()
+    (saved / "closed/file").touch()
+    (saved / "w").touch()
+    original = os.stat
+
+    def refused(name: Any, **rest: Any) -> os.stat_result:
+        if name == "file":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return original(name, **rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "stat", refused)
+        entries, left_out, closed = saved_listing(str(saved))
+
+    assert (sorted(entries), closed) == (["closed", "w"], {"closed"})
+    assert left_out == {"'closed'": "it cannot be read: Permission denied"}
+
+
+def test_a_path_has_a_bound_in_bytes(saved: Path) -> None:
+    folder = saved.joinpath(*["\U0001f600" * 60] * 4)
+    folder.mkdir(parents=True)
+    (folder / ("\U0001f600" * 16)).touch()
+    (folder / ("\U0001f600" * 15)).touch()
+
+    assert len(saved_listing(str(saved)).left_out) == 1
 
 
 def test_a_changed_file_has_another_status(saved: Path) -> None:
     (saved / "w").write_bytes(b"abc")
-    before = listing(str(saved)).entries["w"]
+    before = saved_listing(str(saved)).entries["w"]
     os.utime(saved / "w", ns=(1, 1))
-    changed = listing(str(saved)).entries["w"]
+    changed = saved_listing(str(saved)).entries["w"]
     (saved / "new").write_bytes(b"abc")
     os.utime(saved / "new", ns=(1, 1))
     (saved / "new").replace(saved / "w")
 
-    assert len({before, changed, listing(str(saved)).entries["w"]}) == 3
+    assert len({before, changed, saved_listing(str(saved)).entries["w"]}) == 3
     assert isinstance(before, Status)
 
 
@@ -112,7 +144,7 @@ def test_a_directory_is_filled_as_it_was(saved: Path) -> None:
     assert {path: (saved / path).read_bytes() for path in contents} == contents
     assert (saved / "last").readlink() == Path("step-3/w.bin")
     assert saved.stat().st_mode & 0o777 == 0o700
-    statuses = listing(str(saved)).entries
+    statuses = saved_listing(str(saved)).entries
     assert sorted(statuses) == ["empty", "last", "run.sh", "step-3", "step-3/w.bin"]
     assert statuses["run.sh"].mode == 0o755
     assert statuses["run.sh"].modified == 1_700_000_000_123_456_789

@@ -224,7 +224,8 @@ async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
 
     assert [file.path for file in tree.files] == ["good"]
     reason = (
-        "its name has a backslash, or characters that control, hide or reorder text, so no request names it"
+        "its name is not UTF-8, or has a backslash or characters that control, hide or reorder text, so no "
+        "request names it"
     )
     assert tree.unread == (("OUT/a\\n", reason),)
 

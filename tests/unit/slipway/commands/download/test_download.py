@@ -400,13 +400,14 @@ async def test_a_service_that_goes_away_ends_a_download_and_where_it_had_shown_n
 async def test_what_was_a_program_is_one_again_and_so_is_a_script_of_which_nothing_is_said(
     tmp_path: Path,
 ) -> None:
-    api = Wrote(dict.fromkeys(("yes", "no", "script"), b"#!/bin/sh\n") | {"text": b"text"})
+    scripts = dict.fromkeys(("yes", "no", "script"), b"#!/bin/sh\n")
+    api = Wrote({**scripts, "elf": b"\x7fELF\x02", "text": b"text"})
     api.members = {"yes": {"executable": True}, "no": {"executable": False}}
 
     await fetched(api, tmp_path)
 
     programs = {path.name for path in (tmp_path / "OUT").iterdir() if os.access(path, os.X_OK)}
-    assert programs == {"yes", "script"}
+    assert programs == {"yes", "script", "elf"}
     modes = [(tmp_path / "OUT" / name).stat().st_mode & 0o666 for name in ("yes", "no")]
     assert modes[0] == modes[1]
 

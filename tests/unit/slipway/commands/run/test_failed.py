@@ -97,6 +97,19 @@ async def test_what_a_job_left_that_failed_is_named_with_the_command_that_fetche
     assert f"slipway download j_1 ({what})" in capsys.readouterr().err
 
 
+async def test_a_program_reads_what_was_left_out_of_a_download_with_all_reasons(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api = service_of({"MODEL": {"a.pt": b"123", **{f"link-{n:02}": None for n in range(12)}}})
+
+    await finish(api, "j_1", tmp_path / "out", Report(as_json=True))
+
+    download = json.loads(capsys.readouterr().out.splitlines()[-1])["download"]
+    reason = "it is a link that leads out of the job's folder"
+    assert download["leftOut"] == [{"name": f"MODEL/link-{n:02}", "reason": reason} for n in range(12)]
+    assert download["failed"] == []
+
+
 @pytest.mark.parametrize("state", ["failed", "cancelled", "lost"])
 @pytest.mark.parametrize("as_json", [False, True])
 async def test_a_run_fetches_what_was_asked_for_also_of_a_job_that_failed(
