@@ -27,7 +27,7 @@ async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before
 
     assert before.state is JobState.RUNNING
     assert before.why is not None
-    assert before.why.word == "Saving", "its node may come back in that time"
+    assert before.why.word == "NodeSilent", "what is dead saves nothing"
     assert (after.state, after.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
     assert "does not answer any more" in after.message
     assert len(jobs) == 1
