@@ -34,10 +34,14 @@ class Node:
     client: ContainerClient
     root: Path
 
-    def bring(self, *, share: int = 2) -> subprocess.CompletedProcess[str]:
-        """The program before a run. It may take one part of so many of the free room."""
+    def bring(self, *, share: int = 2, outage: float = 240.0) -> subprocess.CompletedProcess[str]:
+        """The program before a run. It may take one part of so many of the free room.
+
+        `outage`: seconds of its patience.
+        """
         parts = f"RANGE, AT_ONCE, SHARE = {RANGE}, 4, {share}"
         text = keeping().replace("RANGE, AT_ONCE, SHARE = 16 << 20, 4, 2", parts)
+        text = text.replace("ANSWER, OUTAGE = 20.0, 240.0", f"ANSWER, OUTAGE = 20.0, {outage}")
         before = [["c/files/e/n/r1/MODEL", "1/MODEL"], ["c/files/e/n/r1/none", "1/none"]]
         with TemporaryFile("w+") as place:
             json.dump({**self.wire.where, "prefix": "c/files/e/m", "before": before}, place)
@@ -149,7 +153,7 @@ async def test_a_storage_that_refuses_is_said_in_one_line_without_its_signature(
     address = node.wire.where["container"].rpartition("/")[0]
     node.wire.where = {"container": f"{address}/absent", "signature": "sig=canary"}
 
-    result = node.bring()
+    result = node.bring(outage=0.0)
 
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()
