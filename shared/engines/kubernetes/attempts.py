@@ -18,7 +18,8 @@ from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.translation.conditions import condition
-from shared.engines.kubernetes.translation.observations import was_ended_by_us
+from shared.engines.kubernetes.translation.observations import CANCELLED, was_ended_by_us
+from shared.engines.kubernetes.translation.silence import GIVEN_UP
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.errors import LacksRight
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
@@ -81,11 +82,15 @@ class Attempts:
             rows = await self._namespace.job_rows(with_metadata=True)
             tokens = {row.name: row.annotation(TOKEN) for row in rows}
             over = {row.name for row in rows if row.words.get("Status") in _END_WORDS}
+            left = {row.name for row in rows if row.annotation(CANCELLED) or row.annotation(GIVEN_UP)}
         else:
             jobs = await self._namespace.jobs()
             tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs}
             over = {str(one["metadata"]["name"]) for one in jobs if _is_over(one)}
-        closed = await self._namespace.names_with_pods() - tokens.keys()
+            left = {str(one["metadata"]["name"]) for one in jobs if was_ended_by_us(one)}
+        with_pods = await self._namespace.names_with_pods()
+        over |= left - with_pods  # what was cancelled or given up gets no other
+        closed = with_pods - tokens.keys()
         found_jobs = await each(closed, self._namespace.job)
         tokens |= {str(one["metadata"]["name"]): token_of(one) for one in found_jobs if one is not None}
         return {name: token for name, token in tokens.items() if token and name not in over}

@@ -103,14 +103,20 @@ class Namespace:
         return [one async for one in self.client.rows("/api/v1/nodes", **query)]
 
     async def largest(self, resource: str) -> int | None:
-        """The most of a resource that one of the nodes for its pods has; None if they may not be listed."""
+        """The most of a resource that one of the nodes for its pods has; None if that is not known.
+
+        Nodes may not be listed, or lack their numbers while a device plugin starts.
+        """
         query = {"labelSelector": selector} if (selector := self._node_selector) else {}
         try:
-            nodes = [one async for one in self.client.objects("/api/v1/nodes", **query) if NODE(one)]
+            nodes = [one async for one in self.client.objects("/api/v1/nodes", **query)]
         except LacksRight:
             return None
-        amounts = [(one.get("status") or {}).get("allocatable") or {} for one in nodes]
-        return max((int(text) for one in amounts if (text := one.get(resource, "0")).isdecimal()), default=0)
+        if not all(map(NODE, nodes)):
+            return None
+        listed = [(one.get("status") or {}).get("allocatable") or {} for one in nodes]
+        amounts = [one[resource] for one in listed if resource in one]
+        return max(map(int, amounts)) if amounts and all(map(str.isdecimal, amounts)) else None
 
     async def stop(self, job: Object, now: str, mark: str = CANCELLED, why: str = "") -> None:
         """End the Job's processes. The Job stays, and so does its name, so that it is never created again.

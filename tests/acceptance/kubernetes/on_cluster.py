@@ -14,6 +14,7 @@ from shared.engines.kubernetes.engine import KubernetesEngine
 from shared.engines.kubernetes.wire.access import from_kubeconfig
 from shared.engines.kubernetes.wire.bearer import bearer_of
 from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.proofs import Proofs
 
 NAME = "dev-cluster-00"
 
@@ -39,4 +40,7 @@ def engine_on(
     }
     cluster = KubernetesCluster(NAME, **values)
     access = from_kubeconfig(json.loads(running.slipway.read_text()), "slipway.kubeconfig")
-    return KubernetesEngine({NAME: cluster}, {NAME: KubernetesClient(access, bearer_of(access))}, clock=clock)
+    client = KubernetesClient(access, bearer_of(access))
+    return KubernetesEngine(
+        {NAME: cluster}, {NAME: client}, clock=clock, proofs=Proofs(("the deployment's",))
+    )

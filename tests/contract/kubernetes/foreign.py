@@ -21,6 +21,7 @@ from shared.engines.kubernetes.wire.access import Access, from_kubeconfig
 from shared.engines.kubernetes.wire.bearer import bearer_of
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.version import Version, version_of
+from shared.engines.proofs import Proofs
 from tests.contract.kubernetes.on_kubernetes import NAME
 
 KUBECONFIG = os.environ.get("SLIPWAY_TEST_KUBECONFIG", "")
@@ -47,7 +48,8 @@ class Foreign:
 
     def engine(self, **options: Any) -> KubernetesEngine:
         """An engine of its own; `options`: other ones of the cluster."""
-        return KubernetesEngine({NAME: self._other(options)}, {NAME: self.client()})
+        proofs = Proofs(("the deployment's",))
+        return KubernetesEngine({NAME: self._other(options)}, {NAME: self.client()}, proofs=proofs)
 
     def client(self) -> KubernetesClient:
         """Calls to its API server."""

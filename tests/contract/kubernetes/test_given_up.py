@@ -25,7 +25,9 @@ async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before
     jobs = where.server.store.all("jobs")
     await engine.close()
 
-    assert (before.state, before.why) == (JobState.RUNNING, None), "it may come back in its time"
+    assert before.state is JobState.RUNNING
+    assert before.why is not None
+    assert before.why.word == "NodeSilent", "what is dead saves nothing"
     assert (after.state, after.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
     assert "does not answer any more" in after.message
     assert len(jobs) == 1
@@ -115,3 +117,22 @@ async def test_a_lost_attempt_whose_job_cannot_be_suspended_has_not_ended(where:
     await engine.close()
 
     assert (before.state, after.state) == (JobState.RUNNING, JobState.FAILED)
+
+
+async def test_a_given_up_attempt_is_at_work_as_long_as_it_has_pods(where: Running) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    one = order("sleep 60")
+    await engine.submit(one)
+    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
+    (pod,) = where.server.store.all("pods")
+    where.server.nodes.lose(pod["spec"]["nodeName"])
+    now[0] += 700
+    end = await until(engine, one.target, is_over)
+    before = await engine.at_work(NAME)
+    where.server.store.remove("pods", pod)  # with its node
+    after = await engine.at_work(NAME)
+    await engine.close()
+
+    assert end.state is JobState.FAILED
+    assert (before, after) == ({one.target.name: one.target.token}, {})

@@ -67,6 +67,8 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
     if is_final or (_runs(evidence) and not waits_for_ranks(evidence.job, evidence.pods, record)):
         why = silence(evidence.pods, now) or (None if is_final else leaves(evidence.pods, now))
         return Observation(_S.RUNNING, started=_started(evidence), why=why)
+    if was_given_up(evidence.job) and not _why_given_up(evidence.job):
+        return Observation(_S.RUNNING, started=_started(evidence))  # its node is lost, and it is not held yet
     return Observation(_S.QUEUED, why=evidence.why)
 
 
@@ -82,7 +84,7 @@ def _hanging(evidence: Evidence, since: datetime) -> Observation:
         return recorded(evidence.record, started=_started(evidence), ended=since)
     if was_cancelled(evidence.job):
         return _cancelled(evidence.job)
-    if why := ((evidence.job.get("metadata") or {}).get("annotations") or {}).get(WHY):
+    if why := _why_given_up(evidence.job):
         return Observation(_S.FAILED, _R.UNSUPPORTED, why, ended=since)
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, _LOST, started=_started(evidence), ended=since)
 
@@ -156,6 +158,11 @@ def _started(evidence: Evidence) -> datetime | None:
 
 def _cancelled_at(job: Mapping[str, Any]) -> datetime | None:
     return _noted(job, CANCELLED)
+
+
+def _why_given_up(job: Mapping[str, Any]) -> str:
+    """Why an attempt was given up that has not begun; "" for one on a lost node."""
+    return str(((job.get("metadata") or {}).get("annotations") or {}).get(WHY) or "")
 
 
 def _given_up_at(job: Mapping[str, Any]) -> datetime | None:

@@ -45,7 +45,8 @@ def has_others(pods: Objects, now: datetime, lost_after: timedelta) -> bool:
 
 def silence(pods: Objects, now: datetime) -> Why | None:
     """What a running attempt has to wait for whose node does not answer; None for any other."""
-    silent = [pod for pod in pods if _is_silent(pod) and (_due(pod) or now) < now]
+    # While its node answers, a pod that a taint drives away may save.
+    silent = [pod for pod in pods if _is_silent(pod) and (_is_unready(pod) or (_due(pod) or now) < now)]
     if not silent:
         return None
     pod = min(silent, key=lambda one: _due(one) or now)
@@ -66,6 +67,12 @@ def leaves(pods: Objects, now: datetime) -> Why | None:
 def _is_silent(pod: Mapping[str, Any]) -> bool:
     mark = condition(pod, "DisruptionTarget")
     return _lives(pod) and mark is not None and mark.get("reason") == _SILENT
+
+
+def _is_unready(pod: Mapping[str, Any]) -> bool:
+    """Whether Kubernetes calls the pod not ready for its node, and not for its containers."""
+    ready = conditions(pod).get("Ready") or {}
+    return ready.get("status") == "False" and (ready.get("reason") or "") in ("", "NodeNotReady")
 
 
 def _silent_since(pod: Mapping[str, Any]) -> datetime | None:

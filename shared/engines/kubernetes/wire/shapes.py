@@ -78,7 +78,7 @@ NAMED = _members({"metadata": _members(_METADATA, ("name", "uid"))}, ("metadata"
 JOB = _members(
     {
         "metadata": _members(_METADATA, ("name", "uid")),
-        "spec": _members({"suspend": _is_flag, "parallelism": _is_count}),
+        "spec": _members({"suspend": _is_flag, "parallelism": _is_count, "completions": _is_count}),
         "status": _members(
             {
                 "conditions": _CONDITIONS,

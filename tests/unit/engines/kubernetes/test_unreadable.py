@@ -63,7 +63,8 @@ def _job(name: str, *, suspend: bool = False) -> dict[str, Any]:
     conditions = [{"type": "Suspended", "status": str(suspend), "lastTransitionTime": _AT, "reason": "x"}]
     count = 0 if suspend else 1
     status = {"conditions": conditions, "startTime": _AT, "active": count, "ready": count, "terminating": 0}
-    return {"kind": "Job", "metadata": _metadata(name), "spec": {"suspend": suspend}, "status": status}
+    spec = {"suspend": suspend, "parallelism": 1, "completions": 1}
+    return {"kind": "Job", "metadata": _metadata(name), "spec": spec, "status": status}
 
 
 def _pods(name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from shared.core.engine import Why
 from shared.core.job import JobState, Reason
 from shared.engines.kubernetes.translation.observations import CANCELLED, Evidence, observation
-from shared.engines.kubernetes.translation.silence import LOST_AFTER
+from shared.engines.kubernetes.translation.silence import GIVEN_UP, LOST_AFTER, WHY
 from tests.unit.engines.kubernetes.translation.cluster import CREATED, ENDED, job, mark, pod, stopped
 
 NOW = datetime(2026, 11, 22, 2, 49, 30, tzinfo=UTC)
@@ -156,6 +157,16 @@ def test_a_job_on_a_dead_node_ends_after_a_bounded_time(document: Any, pods: Any
     assert state_of(document, *pods, record=FINAL, now=LATER) is JobState.SUCCEEDED
     document["metadata"]["annotations"] = REQUEST
     assert state_of(document, *pods, now=LATER) is JobState.CANCELLED
+
+
+@pytest.mark.parametrize(("why", "state"), [("", JobState.RUNNING), ("no image", JobState.QUEUED)])
+def test_what_was_given_up_and_may_be_resumed_is_not_in_its_queue_again(why: str, state: JobState) -> None:
+    document = job(annotations={GIVEN_UP: "2026-11-22T02:48:55Z", **({WHY: why} if why else {})})
+    evidence = Evidence(document, [], is_held=False)
+
+    assert observation(evidence, NOW).state is state
+    end = observation(replace(evidence, is_held=True), NOW)
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.UNSUPPORTED if why else Reason.INFRASTRUCTURE)
 
 
 def test_one_that_runs_for_long_hangs_nowhere() -> None:
