@@ -112,6 +112,31 @@ async def test_a_job_with_whole_nodes_has_them_also_where_they_are_the_smaller_o
     assert (await world.job(job.id)).usage == Usage(1, 1.0, 4.0, 3.0)
 
 
+@pytest.mark.parametrize("accepted", [None, 1.0])
+async def test_a_job_that_shares_is_corrected_by_each_attempt_whatever_was_counted_before(
+    world: World, accepted: float | None
+) -> None:
+    world.engine.own_facts = ClusterFacts(allotted=Allotted(1, accepted))
+    job = (await world.message({"spec": job_json()})).job
+    assert (job.rate, job.gpus, job.part) == (Rate(per_hour=3.0, currency="USD"), 1, 1.0)
+
+    counted = []
+    for part, how in (
+        (1.0, {"state": JobState.FAILED, "reason": Reason.PREEMPTED}),
+        (0.25, {"state": JobState.SUCCEEDED}),
+    ):
+        target = (await world.job(job.id)).fixed_target
+        world.engine.set_state(target.name, JobState.RUNNING, started=world.now, allotted=Allotted(1, part))
+        await world.make_pass()
+        now = await world.job(job.id)
+        counted.append((now.part, now.rate and now.rate.per_hour))
+        world.engine.set_state(target.name, ended=world.now, allotted=Allotted(1, part), **how)
+        await world.make_pass()
+        await world.make_pass(1800)
+
+    assert counted == [(1.0, 3.0), (0.25, 0.75)]
+
+
 async def test_all_attempts_are_counted(world: World) -> None:
     await share(world, gpuHours=100)
     job = await ask(world, 1, longest=HOUR)
