@@ -94,8 +94,8 @@ def over_quota(
         return ()
     try:
         claim = demand_of(policy, document, cluster).claim
-    except (KeyError, TypeError, ValueError):
-        return ()  # nodeCount is reported already
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        return ()  # nodeCount, or what it is beside, is reported already
     over = exceeds(claim, quota)
     if not over:
         return ()
