@@ -119,6 +119,11 @@ class Misuse(SlipwayError):
         self.retry_after = retry_after
 
 
+def is_answer(error: Exception) -> bool:
+    """Whether a cluster answered, though by an error; its breaker counts all others as silence."""
+    return isinstance(error, Busy) or (isinstance(error, EngineError) and not isinstance(error, Transient))
+
+
 def status_of(error: Exception) -> int:
     """The HTTP status for an error, in the API's answer and in the trail."""
     match error:

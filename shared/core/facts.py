@@ -16,7 +16,7 @@ class Allotted(NamedTuple):
     part: float | None = 1.0
 
 
-#: Whole nodes, with all their GPUs.
+#: Whole nodes, with all their GPUs: what a job has that does not share.
 ALL = Allotted()
 
 

@@ -86,8 +86,8 @@ class Job(FrozenModel):
     #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node
     gpus: int = 0
     part: float = 1.0
-    #: the price of an hour of its part; None if it is not known
-    rate: Rate | None = None
+    shares: bool = False  #: whether it shares them, so that what its scheduler reports counts
+    rate: Rate | None = None  #: the price of an hour of its part; None if it is not known
 
     state: JobState
     reason: Reason | None = None

@@ -128,7 +128,7 @@ def _share(policy: Policy, request: Request, runnable: Runnable | None) -> dict[
     if runnable is None:
         return members
     demand = demand_of(policy, runnable.document, runnable.cluster)
-    members |= {"gpus": demand.gpus, "part": demand.part, "rate": demand.rate}
+    members |= {"gpus": demand.gpus, "part": demand.part, "shares": demand.shares, "rate": demand.rate}
     if request.share.quota is not None:
         members["claim"] = demand.claim
     return members

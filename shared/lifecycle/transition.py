@@ -30,14 +30,14 @@ def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
 def allotted(job: Job, observation: Observation) -> dict[str, Any]:
     """What it has of its nodes, once its scheduler reports that; before, it counts with what was requested.
 
-    Its claim on its team's quota stays as it is until its end. A job that asked for whole nodes has them,
+    Its claim on its team's quota stays as it is until its end. A job that does not share has whole nodes,
     even if they are smaller than the largest of its partition.
     """
     if observation.allotted is None:
         return {}
     gpus, part = observation.allotted
     changes: dict[str, Any] = {} if gpus is None else {"gpus": gpus}
-    if part is None or job.part in (1, part):
+    if part is None or part == job.part or not job.shares:
         return changes
     if job.rate is not None:
         price = job.rate.per_hour / job.part * part

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from shared.admission.pauses import paused
-from shared.core.errors import Misconfigured, NotFound, SlipwayError
+from shared.core.errors import Misconfigured, NotFound, SlipwayError, is_answer
 from shared.core.ports import Engines, Ports
 from shared.core.trouble import Troubles, lately
 from shared.operate.drops_on_nodes import drops_on_nodes
@@ -152,6 +152,9 @@ async def _answers(troubles: Troubles, what: str, question: Awaitable[bool]) -> 
             log.error("not ready: %s: %s", what, error)
         return None
     except (SlipwayError, TimeoutError) as error:
+        if is_answer(error):
+            log.info("%s answers, but not this: %s", what, error)
+            return True
         log.warning("not ready: %s does not answer: %s", what, error or "no answer in time")
     except Exception:  # a defect of one adapter counts as no answer
         log.exception("not ready: %s does not answer", what)

@@ -66,7 +66,7 @@ def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
     """Decide on the copies of one attempt, `now` in Unix time. After `settle` seconds a job is durable."""
     if not copies:
         return Verdict(None)
-    ordered = sorted(copies, key=lambda copy: copy.id)
+    ordered = sorted((_without_past(copy, now) for copy in copies), key=lambda copy: copy.id)
     waiting = [copy for copy in ordered if copy.held]
     begun = [copy for copy in ordered if not copy.held]
     if not begun:
@@ -76,3 +76,9 @@ def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
     chosen = (active or begun)[0]
     differs = chosen.states == {"PENDING"} and chosen.marked_priority != chosen.priority
     return Verdict(chosen, priority=chosen.marked_priority if differs else None, surplus=tuple(waiting))
+
+
+def _without_past(copy: Copy, now: float) -> Copy:
+    """The copy; if it waits, without an expected start that is over."""
+    is_past = "PENDING" in copy.states and (copy.started or now) <= now
+    return replace(copy, started=None) if is_past else copy

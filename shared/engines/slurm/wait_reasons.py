@@ -57,6 +57,8 @@ _LIMITS = {
     "AccountingPolicy": "a limit of its account is reached",
 }
 _WORD = re.compile(r"\w+", re.ASCII)
+#: Between that word and what Slurm adds to it.
+_SEPARATORS = " ,:;"
 #: A job that runs, and does nothing at the moment.
 _SUSPENDED = Why("Suspended", "suspended on the cluster: it keeps its nodes, and goes on when it is resumed")
 #: To so many seconds a start is given, and so many jobs are counted one by one: both change all the time,
@@ -74,14 +76,21 @@ def waits_for(copy: Copy) -> Why | None:
     word = match[0] if match else copy.reason
     if word in _NOTHING:
         return None
+    behind = copy.reason.removeprefix(word).strip(_SEPARATORS)
+    own = copy.description or behind
     if word in _NEVER:
-        own = f" (Slurm: {copy.description})" if copy.description else ""
-        return Why(word, f"{NEVER}: {_NEVER[word]}{own}", never=True)
+        return Why(word, f"{NEVER}: {_with_words(_NEVER[word], own)}", never=True)
     limit = next((text for start, text in _LIMITS.items() if word.startswith(start)), "")
-    text = _WORDS.get(word) or limit or f"Slurm reports {copy.reason}"
+    text = _WORDS.get(word) or limit
+    text = _with_words(text, behind) if text else f"Slurm reports {copy.reason}"
     if copy.description:
         text = f"Slurm: {copy.description}"
-    return Why(word, "; ".join((text, *_outlook(copy))), passes=word in _PASSING and not copy.description)
+    return Why(word, "; ".join((text, *_outlook(copy))), passes=word in _PASSING and not own)
+
+
+def _with_words(text: str, own: str) -> str:
+    """Our sentence, with Slurm's own words if it has any."""
+    return f"{text} (Slurm: {own})" if own else text
 
 
 def pauses_for(copy: Copy) -> Why | None:

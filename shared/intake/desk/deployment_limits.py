@@ -11,7 +11,7 @@ from shared.core.cost.prices import currency_of, matching
 from shared.core.cost.usage import Rate
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS
+from shared.core.facts import ALL, NO_FACTS
 from shared.core.policy import Policy
 from shared.core.ports import Engines
 from shared.core.refusals import refused
@@ -41,6 +41,8 @@ class Demand:
     gpus: int
     #: of each node
     part: float
+    #: whether it shares its nodes
+    shares: bool
     #: None if no price is known
     rate: Rate | None
     #: the longest time for which it may run
@@ -56,7 +58,8 @@ class Demand:
 def demand_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Demand:
     """The demand of a completed document.
 
-    Of a node that it shares, it counts with the part that the scheduler gives it.
+    Of a node that it shares, it counts with the part that the scheduler gives it; with all of it if that is
+    not known.
     """
     properties, facts = document["properties"], cluster.facts
     gpus, part = facts.allotted.gpus, facts.allotted.part or 1.0
@@ -67,6 +70,7 @@ def demand_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Demand:
         nodes,
         math.ceil(round(nodes * each, 6)),  # fifths of a GPU add up to whole ones
         part,
+        facts.allotted != ALL,
         _rate(policy, cluster, nodes * part),
         wall_clock(limit, facts.longest) / timedelta(hours=1),
     )
@@ -90,8 +94,8 @@ def over_quota(
         return ()
     try:
         claim = demand_of(policy, document, cluster).claim
-    except (KeyError, TypeError, ValueError):
-        return ()  # nodeCount is reported already
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        return ()  # nodeCount, or what it is beside, is reported already
     over = exceeds(claim, quota)
     if not over:
         return ()

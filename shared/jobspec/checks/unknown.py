@@ -14,11 +14,11 @@ from shared.jobspec.format.models import JOB_PROPERTIES
 from shared.jobspec.format.secrets import is_secret_name
 from shared.jobspec.format.toolkits import TOOLKITS
 from shared.jobspec.problems.codes import problem
-from shared.jobspec.problems.fix import Fix
+from shared.jobspec.problems.fix import Fix, Kind
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.problems.suggest import Suggestions
 from shared.jobspec.text.lookalikes import character_name, plain
-from shared.jobspec.text.tree import exact
+from shared.jobspec.text.tree import JsonObject, exact
 
 _READ_ONLY = "only the service sets it"
 
@@ -27,7 +27,7 @@ class _Older(NamedTuple):
     """A name of an older API: its meaning, what to do, and whether that is certain."""
 
     message: str
-    remedy: str
+    remedy: str = ""
     renamed: str = ""
     removed: bool = False
 
@@ -63,14 +63,12 @@ _OLDER: dict[tuple[str, str], _Older] = {
     ("", "tags"): _Older("it is of API 2017-09-01", 'remove it, or write "labels" into the message'),
     **{
         (name, "credentialsInfo"): _Older(
-            'it is of a preview; did you mean "credentials"?', 'write "credentials"', "credentials"
+            'it is of a preview; did you mean "credentials"?', renamed="credentials"
         )
         for name in ("azureFileShares", "azureBlobFileSystems")
     },
     **{
-        ("constraints", name): _Older(
-            'it is called "maxWallClockTime" here', 'write "maxWallClockTime"', "maxWallClockTime"
-        )
+        ("constraints", name): _Older('it is called "maxWallClockTime" here', renamed="maxWallClockTime")
         for name in ("timeout", "timeLimit", "walltime", "wallTime", "maxRunTime", "maxDuration")
     },
 }
@@ -91,28 +89,30 @@ def unknown_property(
 ) -> Problem:
     """The problem of a name at `loc`, in the object `siblings`, where `names` are allowed."""
     name, holder = str(loc[-1]), _holder(loc)
+    # Elsewhere, defaults may have been added to what a person wrote.
+    written = siblings if holder in TOOLKITS and isinstance(siblings, dict) else {}
     older = _OLDER.get((holder, name))
     if older:
-        fix = _renamed(pointer, name, older.renamed) if older.renamed else None
-        fix = Fix("remove", pointer) if older.removed and exact(name) else fix
-        return _unknown(pointer, f"unknown property; {older.message}", older.remedy, fix, older.renamed)
+        message = f"unknown property; {older.message}"
+        if older.renamed:
+            return _misnamed(pointer, name, message, older.renamed, written)
+        fix = Fix("remove", pointer) if older.removed and exact(name) else None
+        return _unknown(pointer, message, older.remedy, fix)
     if name == _NUMBER and "processCount" in names:
-        message = 'it is of API 2017-09-01; did you mean "processCount"?'
-        fix = _renamed(pointer, name, "processCount")
-        return _unknown(pointer, f"unknown property; {message}", 'write "processCount"', fix, "processCount")
+        message = 'unknown property; it is of API 2017-09-01; did you mean "processCount"?'
+        return _misnamed(pointer, name, message, "processCount", written)
     if holder in TOOLKITS:
         name = "processCount" if name == _NUMBER else name
         elsewhere = [block for block, model in TOOLKITS.items() if name in _names(model)]
         if elsewhere:
-            return _of_another_toolkit(pointer, name, holder, elsewhere)
+            return _of_another_toolkit(pointer, name, holder, elsewhere, written)
     if is_secret_name(name, below=False):
         # Under an unknown name, a secret would become visible.
         names = [one for one in names if is_secret_name(one, below=False)]
     if not name.isascii() and (word := plain(name)) in names:
         strange = next(one for one in name if not one.isascii())
         message = f'unknown property; it has the character {character_name(strange)}; did you mean "{word}"?'
-        fix = Fix("rename" if exact(name) else "respell", pointer, word)
-        return _unknown(pointer, message, f'write "{word}"', fix, word)
+        return _misnamed(pointer, name, message, word, written, respelt=True)
     right = suggestions.certainly(name, names)
     if right is None and (home := home_of(holder, name, siblings)):
         fix = Fix("nest", pointer, home.nest) if home.nest and exact(name) else None
@@ -123,9 +123,9 @@ def unknown_property(
     right = right or suggestions.closest(name, names)
     if right:
         message = f'unknown property; did you mean "{right}"?'
-        certain = suggestions.certainly(name, names) is not None
-        fix = _renamed(pointer, name, right) if certain else None
-        return _unknown(pointer, message, f'write "{right}"' if certain else None, fix, right)
+        if suggestions.certainly(name, names) is not None:
+            return _misnamed(pointer, name, message, right, written)
+        return _unknown(pointer, message, None, None, right)
     return _unknown(pointer, "unknown property", None, None)
 
 
@@ -141,15 +141,15 @@ def _of_no_toolkit(pointer: str, name: str, names: Collection[str], suggestions:
     return _unknown(pointer, message, remedy, None, close or "customToolkitSettings")
 
 
-def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[str]) -> Problem:
+def _of_another_toolkit(
+    pointer: str, name: str, holder: str, elsewhere: list[str], written: JsonObject
+) -> Problem:
     owners = elsewhere[0] if len(elsewhere) == 1 else f"{elsewhere[0]} and others"
     message = f"unknown property; {name} belongs to {owners}, not to {holder}"
     mine = _names(TOOLKITS[holder])
     right = _SAME.get(name, "")
     if right in mine:
-        remedy = f'write "{right}"'
-        message = f'{message}; did you mean "{right}"?'
-        return _unknown(pointer, message, remedy, _renamed(pointer, name, right), right)
+        return _misnamed(pointer, name, f'{message}; did you mean "{right}"?', right, written)
     if name == "processCount":
         # The service accepted and ignored it.
         return _unknown(
@@ -158,8 +158,20 @@ def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[st
     return _unknown(pointer, message, f"remove it; {holder} has {', '.join(mine)}", None)
 
 
-def _renamed(pointer: str, name: str, right: str) -> Fix | None:
-    return Fix("rename", pointer, right) if exact(name) else None
+def _misnamed(
+    pointer: str, name: str, message: str, right: str, written: JsonObject, *, respelt: bool = False
+) -> Problem:
+    """The problem of a name that has to be `right`; where that is written, too, this one is too many.
+
+    `respelt`: whether it is certain without a pointer that distinguishes it from others.
+    """
+    if right in written:
+        same = exact(name) and written.get(name) == written[right]
+        fix = Fix("remove", pointer) if same else None
+        return _unknown(pointer, message, f'remove it; "{right}" is written already', fix, right)
+    kind: Kind = "rename" if exact(name) else "respell"
+    fix = Fix(kind, pointer, right) if exact(name) or respelt else None
+    return _unknown(pointer, message, f'write "{right}"', fix, right)
 
 
 def _unknown(

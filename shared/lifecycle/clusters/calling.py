@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from shared.admission.reason import sentence
 from shared.core.engine import Engine, Observation, Why
-from shared.core.errors import Busy, EngineError, LeftAlone, Transient
+from shared.core.errors import EngineError, LeftAlone, is_answer
 from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.trouble import Troubles
@@ -37,17 +37,11 @@ async def calling(ports: Ports, engine: str, cluster: str, seconds: float | None
     try:
         async with asyncio.timeout(seconds):
             yield ports.engines.get(engine)
-    except (Transient, TimeoutError) as error:
-        if isinstance(error, Busy):
+    except Exception as error:
+        if is_answer(error):
             ports.breaker.succeeded(path)
-        else:
+        else:  # it did not answer, or the adapter failed: the outcome is unknown
             ports.breaker.failed(path, ports.clock())
-        raise
-    except EngineError:  # an error of the engine is an answer, too
-        ports.breaker.succeeded(path)
-        raise
-    except Exception:  # the adapter failed, so the outcome is unknown
-        ports.breaker.failed(path, ports.clock())
         raise
     ports.breaker.succeeded(path)
 

@@ -88,7 +88,25 @@ async def test_of_a_slurm_that_does_not_answer_the_gpus_are_those_of_the_request
     async with slurm_rig(options=options) as rig:  # it lists neither nodes nor partitions
         facts = await rig.engine.facts("gpu", {})
 
+    assert facts.allotted == Allotted(1, None)
     assert counted(demand(facts, configured=ClusterFacts(gpus=4)))[:2] == (1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("resources", "shares"),
+    [({}, False), ({"exclusive": True}, False), ({"cpus": 1}, True), ({"cpus": 64}, True)],
+)
+@pytest.mark.parametrize("answers", [True, False])
+async def test_a_job_on_slurm_that_shares_is_told_from_one_that_has_whole_nodes(
+    resources: dict[str, Any], *, shares: bool, answers: bool
+) -> None:
+    options = {"partition": "gpu", "allow": ["cpus", "exclusive"]}
+    async with slurm_rig(options=options) as rig:
+        if answers:
+            listed(rig)
+        facts = await rig.engine.facts("gpu", resources)
+
+    assert demand(facts).shares is shares
 
 
 def test_a_part_is_never_nothing() -> None:

@@ -84,6 +84,14 @@ SHAPE = (
     *(Bad(f"oldest spelling in {block}", script_toolkit(block, numberOfProcesses=2), "SW012",
         f"/{block}/numberOfProcesses", says='did you mean "processCount"?')
       for block in ("horovodSettings", "chainerSettings", "pyTorchSettings")),
+    *(Bad(f"oldest spelling beside the newest, {count}", script_toolkit("chainerSettings", processCount=2,
+        numberOfProcesses=count), "SW012", "/chainerSettings/numberOfProcesses", says="remove it")
+      for count in (2, 3)),
+    *(Bad(f"{wrong} beside {right}", script_toolkit("horovodSettings", **{wrong: "a", right: "b"}), "SW012",
+        f"/horovodSettings/{wrong}", says=f'remove it; "{right}" is written already')
+      for wrong, right in (("masterCommandLineArgs", "commandLineArgs"),
+                           ("commandlineArgs", "commandLineArgs"), ("command_line_args", "commandLineArgs"),
+                           ("c\u043emmandLineArgs", "commandLineArgs"))),
     Bad("processes where there are none", script_toolkit("caffe2Settings", numberOfProcesses=2), "SW012",
         "/caffe2Settings/numberOfProcesses", says="starts its own processes"),
     Bad("misspelt in a list", _outputs(_output(pathSufix="a")), "SW012", "/outputDirectories/0/pathSufix",
@@ -270,6 +278,11 @@ FAILING = (
         ("train.py", "SW087", "relative"), ("./a.py", "SW087", "relative"), ("~/a.py", "SW087", "relative"),
         ("/a/train.py --epochs 10", "SW087", "commandLineArgs"), ("python /a/train.py", "SW087", "a command"),
         *((f"{words} {SCRIPT}", "SW087", "a command") for words in ("time", "bash", "mpirun -n 4", "A=1")),
+        ("/usr/bin/time -v /a/train", "SW087", "a command"), ("/bin/bash $HOME/a.py", "SW087", "a command"),
+        (f"/opt/run --fast {SCRIPT}", "SW087", "a command"), (f"$HOME/run {SCRIPT}", "SW087", "a command"),
+        *((f"{SCRIPT}{rest}", "SW087", "a command")
+          for rest in ("; true", ";true", "&& echo", " && echo", "|tee log", " | tee log", ">log", "&")),
+        (f"true;{SCRIPT}", "SW087", "a command"), (f"cd /a&&{SCRIPT}", "SW087", "a command"),
         ("time /a/train", "SW087", "a command"), ("cd /a && train", "SW087", "a command"),
         ("  ", "SW023", "blank"), ("https://example.org/train.py", "SW087", "an address"),
         ("wasbs://a@b.blob.core.windows.net/train.py", "SW087", "an address"),

@@ -11,9 +11,22 @@ from typing import get_args
 
 import pytest
 
+from shared.core.errors import (
+    Busy,
+    Conflict,
+    LeftAlone,
+    Misconfigured,
+    NotAFile,
+    NotFound,
+    Rejected,
+    Saturated,
+    Transient,
+)
 from shared.core.facts import ClusterFacts
 from shared.core.ledger.entries import Reported, Standing
+from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import Kind, Troubles
+from shared.lifecycle.clusters.calling import calling, left_alone
 from shared.lifecycle.sweeper import make_pass
 from shared.operate.read import clusters
 from shared.operate.ready import ready
@@ -89,6 +102,26 @@ async def test_a_storage_that_answers_nothing_is_not_said_to_refuse_writes(world
     readiness = await ready(world.ports)
 
     assert (readiness.storage, readiness.unwritable) == (False, ())
+
+
+ERRORS = (Busy, Transient, LeftAlone, Saturated, Rejected, Misconfigured, NotFound, Conflict)
+
+
+@pytest.mark.parametrize("error", [*ERRORS, NotAFile, TimeoutError, OSError])
+async def test_a_cluster_does_not_answer_where_its_breaker_counts_a_failure(
+    world: World, error: type[Exception]
+) -> None:
+    world.use(breaker=Breaker(failures=1))
+    world.engine.refuses["nodes"] = error("it says so")
+    with pytest.raises(error):
+        async with calling(world.ports, CLUSTER.engine, CLUSTER.name, None) as engine:
+            await engine.nodes(CLUSTER.name)
+    silent = left_alone(world.ports, CLUSTER.engine, CLUSTER.name)
+
+    (word,) = (await ready(world.ports)).clusters
+
+    assert (word == "does not answer") is silent
+    assert (word == "misconfigured") is (error in (Misconfigured, NotFound, NotAFile))
 
 
 async def test_a_layout_that_vanished_is_reported(world: World) -> None:

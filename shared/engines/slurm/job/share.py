@@ -29,12 +29,15 @@ class _Amounts(NamedTuple):
 
 
 def requested(resources: JsonObject, listing: Listed) -> Allotted:
-    """What a job with these resources, which are the cluster's and its own, gets of each node."""
+    """What a job with these resources, which are the cluster's and its own, gets of each node.
+
+    ALL only for a job that does not share. The part is None where the sizes of the nodes are not known.
+    """
     if not shares(resources):
         return ALL
     memory = resources.get("memory")
     amounts = _Amounts(resources.get("cpus"), mebibytes(memory) if memory else None, resources.get("gpus"))
-    return Allotted(int(resources.get("gpus") or 0), _part(amounts, listing) or 1.0)
+    return Allotted(int(resources.get("gpus") or 0), _part(amounts, listing))
 
 
 def allocated(text: str, listing: Listed) -> Allotted | None:

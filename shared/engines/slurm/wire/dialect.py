@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 Fields = dict[str, Any]
 #: The number of GPUs in "gpu:a100:2(IDX:0-1)", of one node.
 _GPUS = re.compile(r"(?:^|,)gpu(?::[^:,()]+)?:(\d{1,6})", re.ASCII)
-#: The last second that a time may name (year 9999).
-_LATEST = 253_402_300_799
+#: The last second that a time may name (year 9998): what is reckoned from it can be shown, too.
+LATEST = 253_370_764_799
 
 
 @dataclass(frozen=True)
@@ -175,11 +175,11 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         restarts=integer(job.get("restart_cnt")) or 0,
         code=code,
         signal=signal,
-        reason=str(job.get("state_reason") or ""),
-        description=str(job.get("state_description") or ""),
-        nodes=str(job.get("nodes") or ""),
+        reason=_text(job.get("state_reason")),
+        description=_text(job.get("state_description")),
+        nodes=_text(job.get("nodes")),
         allocated=_allocated(job),
-        partition=str(job.get("partition") or ""),
+        partition=_text(job.get("partition")),
         leaves=bool(integer(job.get("preempt_time"))),
     )
 
@@ -200,6 +200,11 @@ def user_of(job: Any) -> str | None:
     if user in (None, ""):
         user = str(number) if type(number := job.get("user_id", "")) is int else number
     return user if isinstance(user, str) else None
+
+
+def _text(value: Any) -> str:
+    """A text; "" if there is none, which Slurm may write as a word."""
+    return "" if value == "(null)" else str(value or "")
 
 
 def _allocated(job: Mapping[str, Any]) -> str:
@@ -230,6 +235,6 @@ def integer(value: Any) -> int | None:
 
 def _moment(value: Any) -> float | None:
     number = integer(value) or 0
-    if not 0 <= number <= _LATEST:
+    if not 0 <= number <= LATEST:
         raise ValueError("it is not a time")
     return float(number) or None

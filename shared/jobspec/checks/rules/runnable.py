@@ -16,11 +16,15 @@ from shared.jobspec.text.tree import Node
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
 #: A path followed by something else; a name may have blanks inside.
 _ARGUMENTS = re.compile(r"(?:\S+\.(?:py|sh|cntk|prototxt)|(?:\S*/)?python[0-9.]*)\s+\S")
-#: A word before a path: a program, its options, or a variable for it; `$` begins no second level of a name.
+#: Words before a path: a program, its options, or a variable for it; no name has a blank before a variable.
+#: A program in a directory has an option or a path behind it: `/data/time series` is a directory.
 _PROGRAM = re.compile(
-    r"(?:[A-Za-z_][\w.=-]*\s+(?:\S+\s+){0,20}\$\{?[A-Za-z_]"
-    r"|(?:time|nohup|nice|env|exec|sudo|sh|bash|source|cd|mpirun|mpiexec|torchrun|srun)\s+\S)"
+    r"(?:(?:\S+\s+){1,21}\$\{?[A-Za-z_]"
+    r"|(?:time|nohup|nice|env|exec|sudo|sh|bash|source|cd|mpirun|mpiexec|torchrun|srun)\s+\S"
+    r"|\S*/(?:time|nohup|nice|env|exec|sudo|sh|bash|mpirun|mpiexec|torchrun|srun)\s+(?:/|-\w))"
 )
+#: A second command, or where the output of one goes.
+_OPERATOR = re.compile(r"\.(?:py|sh|cntk|prototxt)\s*[;&|>]|[;&|]\s*\$\{?[A-Za-z_]")
 _ABSOLUTE = ("/", "$", "<")
 #: Relative paths and paths of Windows, which `plain_paths` reports.
 _OTHERS_WORK = re.compile(r"\\|%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:/|[\r\n]")
@@ -41,7 +45,7 @@ def scripts(context: Context) -> Iterator[Problem]:
             yield problem("SW087", node.pointer, f"{name} is an address; a node opens files only", remedy)
         elif name == "pythonInterpreterPath" or _OTHERS_WORK.search(text):
             continue
-        elif _ARGUMENTS.match(text) or _PROGRAM.match(text):
+        elif _ARGUMENTS.match(text) or _PROGRAM.match(text) or _OPERATOR.search(text):
             remedy = f"write only the path, and the rest into {_arguments(node)}"
             yield problem("SW087", node.pointer, f"{name} is a command, and has to be a path", remedy)
         elif name == "pythonScriptFilePath" and empty and not text.startswith(_ABSOLUTE):

@@ -20,7 +20,7 @@ from shared.engines.slurm.copies import judge
 from shared.engines.slurm.nodes import view
 from shared.engines.slurm.queue import in_line
 from shared.engines.slurm.translation import observation
-from shared.engines.slurm.wire.dialect import DIALECTS, Copy, comment, copy_of
+from shared.engines.slurm.wire.dialect import DIALECTS, LATEST, Copy, Dialect, comment, copy_of
 from tests.unit.engines.slurm.launch_plans import CLUSTER
 
 OLD, NEW = DIALECTS[-1], DIALECTS[0]
@@ -300,6 +300,13 @@ def test_a_copy_that_found_the_claim_of_another_says_nothing() -> None:
     assert judge([idle], 1000.0, 6.0).copy == idle
 
 
+def test_a_start_that_slurm_expected_and_that_is_over_is_not_shown() -> None:
+    waits, runs = [replace(one, reason="Priority", started=110.0) for one in (PENDING, COPY)]
+
+    assert [judge([waits], now, 6.0).copy for now in (109.0, 110.0)] == [waits, replace(waits, started=None)]
+    assert judge([runs], 110.0, 6.0).copy == runs
+
+
 def test_nodes_are_counted_in_the_words_of_all_engines() -> None:
     old = [
         {"name": "a", "state": "idle", "state_flags": ["CLOUD", "POWERED_DOWN"], "partitions": ["gpu"]},
@@ -414,6 +421,64 @@ def test_slurm_s_own_sentence_comes_before_ours(reason: str, description: str) -
     pending = replace(PENDING, reason=reason, description=description)
 
     assert observation(pending, None).why == Why(reason, f"Slurm: {description}")
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        (MAINTENANCE, "nodes that it needs are down, drained or reserved (Slurm: Reserved for maintenance)"),
+        ("Resources: n1", "the nodes that it needs are busy (Slurm: n1)"),
+        ("QOSMaxJobs, of ann", "a limit of its quality of service (QOS) is reached (Slurm: of ann)"),
+        ("New, and more", "Slurm reports New, and more"),
+        (
+            "BadConstraints, no h100",
+            "can never start as things stand: no node of the cluster has what it asks for (Slurm: no h100)",
+        ),
+    ],
+)
+def test_the_words_behind_a_reason_are_kept(reason: str, text: str) -> None:
+    view = observation(replace(PENDING, reason=reason), None).why
+
+    assert view is not None
+    assert (view.text, view.passes) == (text, False)
+
+
+_TEXTS = ("state_reason", "state_description", "nodes", "partition")
+
+
+@pytest.mark.parametrize("word", ["(null)", "", None])
+@pytest.mark.parametrize("dialect", [OLD, NEW])
+def test_a_text_that_slurm_does_not_have_is_no_text(dialect: Dialect, word: str | None) -> None:
+    listed = {
+        "job_id": 1,
+        "name": "a",
+        "user_name": "u",
+        "job_state": "PENDING",
+        **dict.fromkeys(_TEXTS, word),
+    }
+
+    copy = copy_of(dialect, listed)
+
+    assert (copy.reason, copy.description, copy.nodes, copy.partition) == ("", "", "", "")
+    assert observation(copy, None).why is None
+
+
+@pytest.mark.parametrize("member", ["start_time", "end_time"])
+def test_a_time_at_the_end_of_time_is_none_or_can_be_shown(member: str) -> None:
+    listed = {
+        "job_id": 1,
+        "name": "a",
+        "user_name": "u",
+        "job_state": ["PENDING"],
+        "state_reason": "Priority",
+    }
+    with pytest.raises(ValueError, match="not a time"):
+        copy_of(NEW, {**listed, member: number(253_402_300_799)})
+
+    view = observation(copy_of(NEW, {**listed, member: number(LATEST)}), None).why
+
+    assert view is not None
+    assert ("by 9999-01-01 00:00 UTC" in view.text) is (member == "start_time")
 
 
 def test_a_wait_that_never_ends_has_slurm_s_sentence_beside_ours() -> None:

@@ -417,6 +417,16 @@ def test_code_of_its_own_is_where_a_job_may_look_for_it(
     assert [one.code for one in problems if one.pointer.endswith("FilePath")] == codes
 
 
+@pytest.mark.parametrize(
+    "name", ["my data/train.py", "time series/a.py", "R&D/a.py", "a;b/train.py", "cost in $/a.py", "sh/a.py"]
+)
+@pytest.mark.parametrize("root", ["$AZ_BATCHAI_JOB_MOUNT_ROOT/data", "/opt", "/opt/time"])
+def test_a_path_with_signs_that_a_name_may_have_is_no_command(root: str, name: str) -> None:
+    _, problems = validate(toolkit("pyTorchSettings", pythonScriptFilePath=f"{root}/{name}"))
+
+    assert [one.message for one in problems if one.pointer.endswith("FilePath")] == []
+
+
 @pytest.mark.parametrize("key", [{}, {"credentials": {"accountKey": "a"}}])
 @pytest.mark.parametrize(("account", "container"), [("account", "snapshots"), ("other", "snapshots")])
 def test_no_key_opens_the_code_of_all_jobs(account: str, container: str, key: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -16,9 +18,12 @@ from shared.core.errors import Unavailable
 from shared.core.facts import Allotted, ClusterFacts
 from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.memo import Memo
-from shared.core.teams.document import Teams
+from shared.core.teams.document import Quota, Teams
+from shared.core.teams.membership import Share
 from shared.core.teams.use import TeamUse
 from shared.core.view import summary
+from shared.intake.desk.deployment_limits import over_quota
+from shared.intake.message import read_request
 from shared.lifecycle.teams.lending import recalled
 from shared.operate.common_waits import as_it_stands
 from shared.operate.teams import usage
@@ -29,6 +34,10 @@ from tests.unit.world import CLUSTER, Engines, World, job_json
 #: As the jobs of these tests run at most: an hour.
 HOUR = "PT1H"
 JANUARY = "2026-01"
+
+
+def _short(one: object) -> str:
+    return f"{one}"[:9]
 
 
 @pytest.fixture
@@ -112,6 +121,31 @@ async def test_a_job_with_whole_nodes_has_them_also_where_they_are_the_smaller_o
     assert (await world.job(job.id)).usage == Usage(1, 1.0, 4.0, 3.0)
 
 
+@pytest.mark.parametrize("accepted", [None, 1.0])
+async def test_a_job_that_shares_is_corrected_by_each_attempt_whatever_was_counted_before(
+    world: World, accepted: float | None
+) -> None:
+    world.engine.own_facts = ClusterFacts(allotted=Allotted(1, accepted))
+    job = (await world.message({"spec": job_json()})).job
+    assert (job.rate, job.gpus, job.part) == (Rate(per_hour=3.0, currency="USD"), 1, 1.0)
+
+    counted = []
+    for part, how in (
+        (1.0, {"state": JobState.FAILED, "reason": Reason.PREEMPTED}),
+        (0.25, {"state": JobState.SUCCEEDED}),
+    ):
+        target = (await world.job(job.id)).fixed_target
+        world.engine.set_state(target.name, JobState.RUNNING, started=world.now, allotted=Allotted(1, part))
+        await world.make_pass()
+        now = await world.job(job.id)
+        counted.append((now.part, now.rate and now.rate.per_hour))
+        world.engine.set_state(target.name, ended=world.now, allotted=Allotted(1, part), **how)
+        await world.make_pass()
+        await world.make_pass(1800)
+
+    assert counted == [(1.0, 3.0), (0.25, 0.75)]
+
+
 async def test_all_attempts_are_counted(world: World) -> None:
     await share(world, gpuHours=100)
     job = await ask(world, 1, longest=HOUR)
@@ -173,6 +207,37 @@ async def test_a_job_that_may_use_too_much_is_rejected(
     (problem,) = [one for one in job.problems if one["severity"] == "error"]
     assert problem["code"] == "SW113"
     assert text in problem["message"]
+
+
+@pytest.mark.parametrize(
+    "nodes", [10**400, 10**308, 10**19, -(10**400), -1, "1e400", None, [2], True], ids=_short
+)
+async def test_a_number_of_nodes_that_is_out_of_all_bounds_is_named_beside_a_quota(
+    world: World, nodes: Any
+) -> None:
+    await share(world, gpuHours=3, budget=3)
+
+    job = await ask(world, 1, nodes=nodes, longest=HOUR)
+
+    problems = [one for one in job.problems if one["severity"] == "error"]
+    assert {one["pointer"] for one in problems} == {"/spec/properties/nodeCount"}
+    assert "SW111" not in {one["code"] for one in problems}
+
+
+@pytest.mark.parametrize("constraints", [None, "PT1H", {"maxWallClockTime": ["PT1H"]}], ids=str)
+@pytest.mark.parametrize("nodes", [10**400, 10**308, math.inf, math.nan, "many", None], ids=_short)
+def test_a_document_of_which_no_demand_follows_exceeds_no_quota(
+    world: World, nodes: Any, constraints: Any
+) -> None:
+    properties = {"nodeCount": nodes, "constraints": constraints}
+    request = read_request(b'{"spec": {}}', world.ports.policy.limits)
+    request = replace(
+        request, share=Share("vision", quota=Quota.model_validate({"gpuHours": 3, "budget": 3}))
+    )
+
+    cluster = replace(CLUSTER, facts=ClusterFacts(gpus=4))
+
+    assert over_quota(world.ports.policy, request, {"properties": properties}, cluster) == ()
 
 
 async def test_a_budget_needs_prices(world: World) -> None:
