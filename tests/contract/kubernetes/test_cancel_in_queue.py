@@ -190,12 +190,14 @@ async def test_a_workload_that_is_deleted_after_the_end_brings_nothing_back(
         await until(engine, before.target, lambda observation: observation.state is JobState.RUNNING)
     await engine.submit(one)
     state = JobState.RUNNING if runs else JobState.QUEUED
-    await until(engine, one.target, lambda observed: observed.state is state and bool(_of(where, one)))
+    await until(
+        engine, one.target, lambda observed: observed.state is state and bool(_workloads_of(where, one))
+    )
     await engine.cancel(one.target)
     end = await until(engine, one.target, is_over)
-    (first,) = _of(where, one)
+    (first,) = _workloads_of(where, one)
     where.server.store.remove("workloads", first)
-    await rounds(where, lambda: bool(_of(where, one)))
+    await rounds(where, lambda: bool(_workloads_of(where, one)))
     pods = [pod for pod in where.server.store.all("pods") if one.target.name in pod["metadata"]["name"]]
     if not runs:
         await engine.cancel(before.target)
@@ -217,9 +219,9 @@ async def test_an_attempt_that_was_given_up_does_not_come_back_from_its_queue(wh
     where.server.nodes.lose(pod["spec"]["nodeName"])
     now[0] += 700
     end = await until(engine, one.target, is_over)
-    where.server.store.remove("workloads", _of(where, one)[0])
+    where.server.store.remove("workloads", _workloads_of(where, one)[0])
     where.server.store.remove("pods", pod)  # with its node
-    await rounds(where, lambda: bool(_of(where, one)))
+    await rounds(where, lambda: bool(_workloads_of(where, one)))
     await engine.submit(after)
     last = await until(engine, after.target, is_over)
     await engine.close()
@@ -230,7 +232,7 @@ async def test_an_attempt_that_was_given_up_does_not_come_back_from_its_queue(wh
     ]
 
 
-def _of(where: Running, one: Order) -> list[Any]:
+def _workloads_of(where: Running, one: Order) -> list[Any]:
     return [each for each in workloads(where) if one.target.name in each["metadata"]["name"]]
 
 
