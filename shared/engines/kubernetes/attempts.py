@@ -82,14 +82,14 @@ class Attempts:
             rows = await self._namespace.job_rows(with_metadata=True)
             tokens = {row.name: row.annotation(TOKEN) for row in rows}
             over = {row.name for row in rows if row.words.get("Status") in _END_WORDS}
-            podless = {row.name for row in rows if row.annotation(CANCELLED) or row.annotation(GIVEN_UP)}
+            stopped = {row.name for row in rows if row.annotation(CANCELLED) or row.annotation(GIVEN_UP)}
         else:
             jobs = await self._namespace.jobs()
             tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs}
             over = {str(one["metadata"]["name"]) for one in jobs if _is_over(one)}
-            podless = {str(one["metadata"]["name"]) for one in jobs if was_ended_by_us(one)}
+            stopped = {str(one["metadata"]["name"]) for one in jobs if was_ended_by_us(one)}
         with_pods = await self._namespace.names_with_pods()
-        over |= podless - with_pods  # what was cancelled or given up gets no other
+        over |= stopped - with_pods  # what was cancelled or given up gets no other
         closed = with_pods - tokens.keys()
         found_jobs = await each(closed, self._namespace.job)
         tokens |= {str(one["metadata"]["name"]): token_of(one) for one in found_jobs if one is not None}
