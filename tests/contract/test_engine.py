@@ -259,7 +259,8 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         yield Rig(memory, "id", memory, memory.own_facts, codeless=UNREAL, unsaved=UNREAL)
     elif isinstance(running, Slurm):
         on_slurm = engine_on(running, partition="elastic")
-        yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
+        facts = ClusterFacts(max_nodes=4, gpus=1, memory=4096, lists_all=True)
+        yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=facts)
         await on_slurm.close()
     elif isinstance(running, on_batch.Account):
         on_account = await on_batch.engine_on(running)

@@ -25,7 +25,7 @@ from shared.core.errors import (
     Transient,
 )
 from shared.engines.kubernetes.wire.compare import dropped
-from shared.engines.kubernetes.wire.errors import failure
+from shared.engines.kubernetes.wire.errors import LacksRight, failure
 from shared.engines.kubernetes.wire.shapes import EVENT, JOB, POD, WORKLOAD, Shape
 from shared.engines.kubernetes.wire.version import version_of
 from tests.unit.engines.kubernetes.server import Reply, Request, server
@@ -33,7 +33,10 @@ from tests.unit.engines.kubernetes.server import Reply, Request, server
 _USUAL = Path(__file__).parents[5] / "shared" / "recordings" / "kubernetes"
 FOLDER = Path(os.environ.get("KUBERNETES_RECORDINGS", _USUAL))
 #: How often each class has to come of all of them: counted by hand from the answers' messages.
-MEANINGS = {Conflict: 2, Busy: 1, Misconfigured: 5, NotFound: 5, Rejected: 15, Saturated: 1, Transient: 1}
+MEANINGS = {
+    **{Conflict: 2, Busy: 1, Misconfigured: 4, LacksRight: 1, NotFound: 5},
+    **{Rejected: 15, Saturated: 1, Transient: 1},
+}
 
 
 def exchanges() -> list[Any]:
