@@ -122,9 +122,7 @@ async def test_a_job_with_whole_nodes_has_them_also_where_they_are_the_smaller_o
 
 
 @pytest.mark.parametrize("accepted", [None, 1.0])
-async def test_a_job_that_shares_is_corrected_by_each_attempt_whatever_was_counted_before(
-    world: World, accepted: float | None
-) -> None:
+async def test_a_job_that_shares_is_corrected_by_each_attempt(world: World, accepted: float | None) -> None:
     world.engine.own_facts = ClusterFacts(allotted=Allotted(1, accepted))
     job = (await world.message({"spec": job_json()})).job
     assert (job.rate, job.gpus, job.part) == (Rate(per_hour=3.0, currency="USD"), 1, 1.0)
