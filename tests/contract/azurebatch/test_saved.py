@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -314,6 +315,24 @@ def test_a_large_file_that_is_overwritten_all_the_time_stays_as_it_was_and_is_na
 
     assert lab.saved["1-1", 0].left_out == {"'data'": "it is written all the time"}
     assert tree(lab.begin("1-2")) == {"data": first, "w": b"two!"}
+
+
+def test_a_file_that_cannot_be_read_is_named_with_that_reason(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, opened = lab.begin(), os.open
+    (root / "closed").write_bytes(b"one")
+
+    def refused(path: str, *more: Any, **rest: Any) -> int:
+        if path == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *more, **rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refused)
+        lab.write_back(10)
+
+    assert lab.saved["1-1", 0].left_out == {"'closed'": "it cannot be read: Permission denied"}
 
 
 def test_a_manifest_without_the_proof_counts_for_nothing(lab: Lab) -> None:

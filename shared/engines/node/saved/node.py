@@ -104,7 +104,7 @@ class Saved:
                 self._sleep(PAUSE)
                 entries, moving = self._at_once(moment)
         for path in moving:
-            self.left_out[ascii(path)] = "it is written all the time"
+            self.left_out.setdefault(ascii(path), "it is written all the time")
         before = self._content.entries
         entries.update((path, before[path]) for path in before if path in moving or self._is_closed(path))
         return entries
