@@ -17,7 +17,8 @@ _MAKE = f'PATH="{SYSTEM}:$PATH" mkdir -p -m 700 -- "${SAVED}" || exit\n'
 _RESUME = f"""\
 (
   export PATH="{SYSTEM}:$PATH"
-  [ ! -d "${SAVED}" ] || exit 0
+  over() {{ [ ! -d "${SAVED}" ] || {{ rm -rf -- "${SAVED}".* 2>/dev/null; exit 0; }}; }}
+  over
   before="${{{SAVED}%/*}}/{{job}}" new="${SAVED}.$HOSTNAME.$$"
   [ -d "$before" ] || {{ echo "there is nothing in $before: that job left none, or it is gone" >&2; exit 1; }}
   rm -rf -- "$new"
@@ -25,7 +26,7 @@ _RESUME = f"""\
     mkdir -m 700 -- "$new" && cp -a -- "$before/." "$new/" && chmod u+rwx -- "$new" &&
       mv -T -- "$new" "${SAVED}"
   }} 2>&1)
-  [ ! -d "${SAVED}" ] || {{ rm -rf -- "${SAVED}".* 2>/dev/null; exit 0; }}
+  over
   rm -rf -- "$new"
   echo "$before could not be copied: $text" >&2
   exit 1

@@ -75,7 +75,10 @@ def saved_listing(root: str) -> Listing:
 
 
 def _entries_of(top: int, root: str, folder: str, result: Listing) -> Iterator[Tuple[str, Status]]:
-    """The path and the status of everything in a folder; one that cannot be read is noted in the result."""
+    """The path and the status of everything in a folder; one that cannot be read is noted in the result.
+
+    Raises OSError if that is the directory itself.
+    """
     try:
         descriptor = _descend(top, folder, _PASSAGE) if folder else os.dup(top)
     except (FileNotFoundError, NotADirectoryError):
@@ -94,6 +97,8 @@ def _entries_of(top: int, root: str, folder: str, result: Listing) -> Iterator[T
                     target = os.path.relpath(target, f"{root}/{folder}")
                 yield f"{folder}/{name}".lstrip("/"), status_of(status, target)
     except PermissionError as error:  # it may be listed, and not entered
+        if not folder:
+            raise
         result.left_out[ascii(folder)] = f"it cannot be read: {error.strerror}"
         result.closed.add(folder)
     finally:

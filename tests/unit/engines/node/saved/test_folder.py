@@ -97,6 +97,18 @@ def test_a_folder_that_may_be_listed_and_not_entered_is_named_and_the_rest_is_sa
     assert left_out == {"'closed'": "it cannot be read: Permission denied"}
 
 
+def test_a_directory_that_may_be_listed_and_not_entered_is_not_taken_for_an_empty_one(saved: Path) -> None:
+    (saved / "w").touch()
+
+    def refused(*args: Any, **rest: Any) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "stat", refused)
+        with pytest.raises(PermissionError):
+            saved_listing(str(saved))
+
+
 def test_a_path_has_a_bound_in_bytes(saved: Path) -> None:
     folder = saved.joinpath(*["\U0001f600" * 60] * 4)
     folder.mkdir(parents=True)
