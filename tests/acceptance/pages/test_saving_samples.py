@@ -16,7 +16,6 @@ from tests.slow.engines.slurm.test_program import Nodes, custom
 
 _ROOT = Path(__file__).resolve().parents[3]
 _PAGE = (_ROOT / "docs/how-to/save-before-the-end.md").read_text(encoding="utf-8")
-_MODEL = [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}]
 #: The program of the sample in bash.
 _PROGRAM = """\
 import pathlib, signal, sys, time
@@ -38,7 +37,8 @@ def sample(language: str) -> str:
 @pytest.fixture
 def node(tmp_path: Path) -> Nodes:
     nodes = Nodes(tmp_path)
-    nodes.site = replace(nodes.site, grace=30, path=f"{Path(sys.executable).parent}:{nodes.site.path}")
+    path, saved = f"{Path(sys.executable).parent}:{nodes.site.path}", str(tmp_path / "saved")
+    nodes.site = replace(nodes.site, grace=30, path=path, saved=saved)
     return nodes
 
 
@@ -60,12 +60,12 @@ def _listens(process: Path, program: Path) -> bool:
 
 def run(node: Nodes, command: str, program: Path) -> str:
     """What the checkpoint holds after a request to end."""
-    process = node.start(**custom(command), outputDirectories=_MODEL)
+    process = node.start(**custom(command))
     until_it_listens(program)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 143
     process.communicate()
-    return (node.root / "mnt/logs/jobs/n/7-0/outputs/checkpoint").read_text()
+    return (node.root / "saved/checkpoint").read_text()
 
 
 def test_the_sample_in_python_saves(node: Nodes) -> None:

@@ -6,6 +6,7 @@ import enum
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from azure.core.rest import HttpRequest
 from local.azurebatch.api.control import PREFIX
 from local.azurebatch.api.routes import ROUTES, operation_of
 from local.azurebatch.service.facts import facts
-from tests.slow.local.azurebatch.world import Emulator, code_of, new_job, new_pool, until
+from tests.slow.local.azurebatch.world import Emulator, code_of, emulator, new_job, new_pool, until
 
 NEWEST = "2025-06-01"
 #: Objects of the facts with another name in the client.
@@ -124,8 +125,8 @@ def test_a_list_has_pages_no_longer_than_the_service_gives(running: Emulator, cl
     assert code_of(refused.value) == "InvalidQueryParameterValue"
 
 
-def test_a_new_pool_is_resizing_first_and_its_nodes_come_in_pages(running: Emulator) -> None:
-    with running.client() as client:
+def test_a_new_pool_is_resizing_first_and_its_nodes_come_in_pages(tmp_path: Path) -> None:
+    with emulator(tmp_path, "--provisioning-seconds=3") as running, running.client() as client:
         client.create_pool(new_pool("slow", target_dedicated_nodes=3))
         first = client.get_pool("slow").allocation_state
         until(lambda: [node.state for node in client.list_nodes("slow")] == [models.BatchNodeState.IDLE] * 3)
