@@ -82,8 +82,8 @@ def remedy_of(last_error: str) -> str:
         return ""
     module = match[1].partition(".")[0]
     return (
-        f"{module} is not where the job runs: list its package in requirements.txt beside the script, or "
-        "choose an image that has it (--image); a file of yours has to be in the folder"
+        f"{module} is not where the job runs: list its package in requirements.txt of the folder that you "
+        "run, or choose an image that has it (--image); a file of yours has to be in that folder"
     )
 
 
