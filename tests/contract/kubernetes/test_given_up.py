@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import time
 
+from shared.core.engine import Order
 from shared.core.job import JobState, Reason
+from shared.engines.kubernetes.engine import KubernetesEngine
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
 from tests.contract.kubernetes.orders import is_over, order, until
 from tests.doubles.kubernetes.errors import Refusal
 
 
-async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before(where: Running) -> None:
-    now = [time.time()]
-    engine = engine_on(where, clock=lambda: now[0])
+async def on_a_lost_node(where: Running, engine: KubernetesEngine) -> Order:
+    """A job whose one pod ran on a node that is lost now."""
     one = order("sleep 60")
     await engine.submit(one)
     await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
     (pod,) = where.server.store.all("pods")
     where.server.nodes.lose(pod["spec"]["nodeName"])
+    return one
+
+
+async def test_a_job_of_a_lost_node_is_given_up_after_ten_minutes_and_not_before(where: Running) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    one = await on_a_lost_node(where, engine)
 
     before = (await engine.status(NAME, [one.target]))[one.target.name]
     now[0] += 700
@@ -103,11 +111,7 @@ async def test_an_image_that_cannot_be_fetched_ends_the_job_after_a_bound_and_fr
 async def test_a_lost_attempt_whose_job_cannot_be_suspended_has_not_ended(where: Running) -> None:
     now = [time.time()]
     engine = engine_on(where, clock=lambda: now[0])
-    one = order("sleep 60")
-    await engine.submit(one)
-    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
-    (pod,) = where.server.store.all("pods")
-    where.server.nodes.lose(pod["spec"]["nodeName"])
+    one = await on_a_lost_node(where, engine)
     now[0] += 700
     busy = Refusal(503, "ServiceUnavailable", "no")
     where.server.fault = lambda method, *_: busy if method == "PATCH" else None
@@ -122,15 +126,11 @@ async def test_a_lost_attempt_whose_job_cannot_be_suspended_has_not_ended(where:
 async def test_a_given_up_attempt_is_at_work_as_long_as_it_has_pods(where: Running) -> None:
     now = [time.time()]
     engine = engine_on(where, clock=lambda: now[0])
-    one = order("sleep 60")
-    await engine.submit(one)
-    await until(engine, one.target, lambda observation: observation.state is JobState.RUNNING)
-    (pod,) = where.server.store.all("pods")
-    where.server.nodes.lose(pod["spec"]["nodeName"])
+    one = await on_a_lost_node(where, engine)
     now[0] += 700
     end = await until(engine, one.target, is_over)
     before = await engine.at_work(NAME)
-    where.server.store.remove("pods", pod)  # with its node
+    where.server.store.remove("pods", *where.server.store.all("pods"))  # with its node
     after = await engine.at_work(NAME)
     await engine.close()
 
