@@ -75,7 +75,7 @@ async def test_jobs_that_run_and_wait_while_the_disk_is_full_end_when_there_is_r
 ) -> None:
     small = lab.emulator
     assert isinstance(small, Small)
-    await lab.make_cluster(autoscale(2))
+    await lab.make_cluster(autoscale(1))  # so that the second job waits, and does not start just then
     started, go = tmp_path / "started", tmp_path / "go"
     wait = f"touch {started}; while [ ! -e {go} ]; do sleep 0.05; done; exit 3"
     await lab.submit("running", **custom(wait))
