@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import aiohttp
 from aiohttp import web
@@ -73,16 +73,23 @@ class Connection:
         await self.response.write(data)
 
 
+class _Taken(NamedTuple):
+    """Whether the connection is over, and what is not of it."""
+
+    is_over: bool = False
+    rest: bytes = b""
+
+
 class _Fed:
     """Takes what comes on a connection, as aiohttp gives it."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
 
-    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
-        """It is not at its end, and leaves nothing."""
+    def feed_data(self, data: bytes) -> _Taken:
+        """All that comes is of the connection."""
         self._reader.feed_data(data)
-        return False, b""
+        return _Taken()
 
     def feed_eof(self) -> None:
         """The connection is over."""

@@ -78,7 +78,8 @@ class _Messages:
     def __init__(self, socket: web.WebSocketResponse) -> None:
         self.response: web.StreamResponse = socket
         self._socket = socket
-        self.stdin, self._gate = Gate.reader()
+        self._gate = Gate()
+        self.stdin = self._gate.reader
         self.sizes = asyncio.StreamReader()
         self._reading = asyncio.create_task(self._read())
 

@@ -129,7 +129,7 @@ class _Pipes:
             transport.close()
 
     async def _carry(self, reader: asyncio.StreamReader, name: str) -> None:
-        with suppress(OSError):  # so a terminal says that nobody writes any more
+        with suppress(OSError):  # so a terminal says that its programs have ended
             while data := await reader.read(CHUNK):
                 await self._channels.write(name, data)
 

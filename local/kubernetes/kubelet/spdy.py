@@ -1,4 +1,4 @@
-"""SPDY/3.1 as Kubernetes speaks it: the client opens streams, and nobody counts windows.
+"""SPDY/3.1 as Kubernetes speaks it: the client opens streams, and windows do not count.
 
 A session of several streams over one carrier, each with headers, and with an end in either direction.
 """
@@ -26,10 +26,12 @@ _LARGEST = 1 << 15
 
 
 class Gate(asyncio.Transport):
-    """Closed while somebody has more than it can use. A StreamReader holds it as its transport."""
+    """A reader, and a gate that is closed while it holds more than it can use."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.reader = asyncio.StreamReader()
+        self.reader.set_transport(self)
         self._open = asyncio.Event()
         self._open.set()
 
@@ -45,13 +47,6 @@ class Gate(asyncio.Transport):
         """Wait while it is closed."""
         await self._open.wait()
 
-    @classmethod
-    def reader(cls) -> tuple[asyncio.StreamReader, Gate]:
-        """A reader that closes its gate while it holds too much."""
-        reader, gate = asyncio.StreamReader(), cls()
-        reader.set_transport(gate)
-        return reader, gate
-
 
 class Stream:
     """One stream that the client opened."""
@@ -60,8 +55,9 @@ class Stream:
         self._session = session
         self._number = number
         self.headers = headers
+        self.gate = Gate()
         #: what the client writes
-        self.reader, self.gate = Gate.reader()
+        self.reader = self.gate.reader
         self._is_closed = False
 
     async def write(self, data: bytes) -> None:
