@@ -58,7 +58,7 @@ class Connection:
             raise ConnectionResetError("the client is gone")
         reader.set_transport(transport)
         protocol: Any = request.protocol  # it takes any parser, and says that it takes one of WebSockets
-        protocol.set_parser(_Fed(reader))
+        protocol.set_parser(_Parser(reader))
         response = web.StreamResponse(status=101, headers={"Connection": "Upgrade", **headers})
         response.force_close()
         await response.prepare(request)
@@ -73,23 +73,23 @@ class Connection:
         await self.response.write(data)
 
 
-class _Taken(NamedTuple):
+class _Feed(NamedTuple):
     """Whether the connection is over, and what is not of it."""
 
     is_over: bool = False
     rest: bytes = b""
 
 
-class _Fed:
+class _Parser:
     """Takes what comes on a connection, as aiohttp gives it."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
 
-    def feed_data(self, data: bytes) -> _Taken:
+    def feed_data(self, data: bytes) -> _Feed:
         """All that comes is of the connection."""
         self._reader.feed_data(data)
-        return _Taken()
+        return _Feed()
 
     def feed_eof(self) -> None:
         """The connection is over."""

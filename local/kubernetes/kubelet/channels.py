@@ -59,9 +59,9 @@ async def channels(request: web.Request) -> Channels:
     return await _Streams.opened(connection, names)
 
 
-async def sizes(given: Channels) -> AsyncIterator[tuple[int, int]]:
+async def sizes(source: Channels) -> AsyncIterator[tuple[int, int]]:
     """The sizes of the person's terminal, rows and columns, as they change."""
-    async for line in given.sizes:
+    async for line in source.sizes:
         with suppress(ValueError, KeyError, TypeError):
             size = json.loads(line)
             yield int(size["Height"]), int(size["Width"])

@@ -14,7 +14,7 @@ from local.kubernetes.api import STRATEGIC, Api, Refused, Unreachable
 from local.kubernetes.kubelet import status
 from local.kubernetes.kubelet.container_process import ContainerProcess
 from local.kubernetes.kubelet.environment import NotYet, environment, expand, hostname
-from local.kubernetes.kubelet.inside import Inside
+from local.kubernetes.kubelet.running_container import RunningContainer
 from local.kubernetes.kubelet.volumes import mounts
 
 #: Seconds until the objects that a pod waits for are looked up again.
@@ -50,11 +50,11 @@ class Pod:
         """Whether it writes no more into its log."""
         return self._over.is_set()
 
-    def inside(self, container: str) -> Inside | None:
+    def container(self, name: str) -> RunningContainer | None:
         """The container of that name while it runs, for commands beside its own."""
-        process = self._processes.get(container)
+        process = self._processes.get(name)
         first = process.first if process else None
-        return Inside(first, process.order) if process and first else None
+        return RunningContainer(first, process.order) if process and first else None
 
     def see(self, pod: Mapping[str, Any]) -> None:
         """What the API server has of it now: it may have to end."""

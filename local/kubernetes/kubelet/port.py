@@ -54,8 +54,8 @@ class _Port:
     async def execute(self, request: web.Request) -> web.StreamResponse:
         """Run a command in a container."""
         name = request.match_info["container"]
-        inside = self._pod(request).inside(name)
-        if inside is None:
+        container = self._pod(request).container(name)
+        if container is None:
             raise web.HTTPInternalServerError(text=f'container not found ("{name}")')
         query = request.query
         argv = query.getall("command")
@@ -63,7 +63,7 @@ class _Port:
         if query.get("input") != "1":
             session.stdin.feed_eof()
         with suppress(ConnectionError):
-            code = await inside.run(argv, session, has_terminal=query.get("tty") == "1")
+            code = await container.run(argv, session, has_terminal=query.get("tty") == "1")
             await session.write("error", json.dumps(_status(code)).encode())
         await session.close()
         return session.response

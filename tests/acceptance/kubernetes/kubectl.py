@@ -27,6 +27,14 @@ class Answer(NamedTuple):
     error: str
 
 
+async def run(*argv: str, stdin: bytes = b"") -> Answer:
+    """Run a program to its end."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe)
+    out, error = await process.communicate(stdin)
+    return Answer(await process.wait(), out, error.decode())
+
+
 class Kubectl:
     """As the user of a kubeconfig, in one namespace."""
 
@@ -35,12 +43,7 @@ class Kubectl:
 
     async def run(self, *arguments: str, stdin: bytes = b"") -> Answer:
         """Run it to its end."""
-        pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *self._argv, *arguments, stdin=pipe, stdout=pipe, stderr=pipe
-        )
-        out, error = await process.communicate(stdin)
-        return Answer(await process.wait(), out, error.decode())
+        return await run(*self._argv, *arguments, stdin=stdin)
 
     @asynccontextmanager
     async def forward(self, pod: str, port: int) -> AsyncIterator[int]:

@@ -225,29 +225,29 @@ async def test_connections_to_ports_are_pairs_of_streams(node: Node) -> None:
             writer.write(frames.opens(first, {"streamtype": "error", **both}, 1))
             writer.write(frames.opens(first + 2, {"streamtype": "data", **both}))
         writer.write(data(3, content, 1))
-        came = bytearray()
+        incoming = bytearray()
         async with asyncio.timeout(60):
-            while not {1, 3, 5, 7} <= {number for number, body in _whole(came) if not body}:
-                came += await reader.read(1 << 16)
-        texts = _texts(bytes(came))
+            while not {1, 3, 5, 7} <= {number for number, body in _whole(incoming) if not body}:
+                incoming += await reader.read(1 << 16)
+        texts = _texts(bytes(incoming))
 
     assert texts[3] == content
     assert texts[1] == b""
     assert texts[5].startswith(b"error forwarding port 1 to pod p")
 
 
-def _whole(came: bytes | bytearray) -> list[tuple[int, bytes]]:
+def _whole(incoming: bytes | bytearray) -> list[tuple[int, bytes]]:
     """The frames that are complete."""
     end = 0
-    while len(came) >= end + 8 and len(came) >= (
-        after := end + 8 + (int.from_bytes(came[end + 4 : end + 8]) & 0xFFFFFF)
+    while len(incoming) >= end + 8 and len(incoming) >= (
+        after := end + 8 + (int.from_bytes(incoming[end + 4 : end + 8]) & 0xFFFFFF)
     ):
         end = after
-    return list(read(bytes(came[:end])))
+    return list(read(bytes(incoming[:end])))
 
 
-def _texts(came: bytes) -> dict[int, bytes]:
+def _texts(incoming: bytes) -> dict[int, bytes]:
     texts: dict[int, bytes] = {}
-    for number, body in read(came):
+    for number, body in read(incoming):
         texts[number] = texts.get(number, b"") + body
     return texts

@@ -25,7 +25,7 @@ _running: set[asyncio.Task[int]] = set()
 
 
 @dataclass(frozen=True)
-class Inside:
+class RunningContainer:
     """A container that runs: its first process, and the order that started it."""
 
     first: int
