@@ -10,12 +10,14 @@ from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
 from shared.core.errors import NotFound
 from shared.core.job import JobState, Target
+from shared.core.relations.entrance import Entrance, entrance
 from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.forget import forgetting
+from shared.engines.kubernetes.job.pod import MAIN
 from shared.engines.kubernetes.job.request import belongings, job, programs
 from shared.engines.kubernetes.looks import Looks
-from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.namespace import Namespace, index_of
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.observations import CANCELLED, was_ended_by_us
@@ -107,6 +109,21 @@ class Attempts:
             place = f"the namespace {self._cluster.namespace}"
             raise NotFound(f"Kubernetes does not know the Job {target.name} in {place}")
         return observed
+
+    async def entrance(self, target: Target, number: int) -> Entrance:
+        """The pod of that number, from 0 on. Raises NotFound unless it runs."""
+        if await self._looks.own(target) is not None:
+            for pod in await self._namespace.pods(target.name):
+                if (pod["status"].get("phase"), index_of(pod)) == ("Running", number):
+                    name, namespace = pod["metadata"].get("name", ""), self._cluster.namespace
+                    return entrance(
+                        "kubernetes",
+                        server=self._client.server,
+                        namespace=namespace,
+                        pod=name,
+                        container=MAIN,
+                    )
+        raise NotFound(f"Kubernetes does not run pod {number} of {target.name} now")
 
     async def cancel(self, target: Target) -> None:
         """Suspend the Job, if it exists and has not ended. Where it is gone, end the pods that it left."""

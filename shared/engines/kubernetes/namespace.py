@@ -30,6 +30,9 @@ _NO_PODS = {"spec": {"parallelism": 0}}
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
 
+#: The annotation of a pod with its index.
+_INDEX = "batch.kubernetes.io/job-completion-index"
+
 #: A pod of a Job and its index, and the only one on a server without indexes.
 POD_OF, ONLY_POD = re.compile(r"(.+)-(\d+)-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
 
@@ -217,3 +220,10 @@ def _goes_on(pod: Object, token: str) -> bool:
     """Whether a pod of the attempt with that token has not ended, and was not asked to."""
     is_left = (pod.get("status") or {}).get("phase") in ("Pending", "Running")
     return is_left and token_of(pod) == token and "deletionTimestamp" not in (pod.get("metadata") or {})
+
+
+def index_of(pod: Object) -> int:
+    """The number of a pod among those of its Job; 0 on a server without indexes."""
+    annotations = pod["metadata"].get("annotations") or {}
+    text = str(annotations.get(_INDEX) or "0")
+    return int(text) if text.isdecimal() else 0
