@@ -113,6 +113,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         **_environment(steps, order),
         "saved": _saved(steps, order),
         "setup": [steps.setup(), *steps.keeping("make"), *steps.bringing()],
+        **({"image": entering} if (entering := steps.entering()) else {}),
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,

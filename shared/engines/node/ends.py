@@ -1,11 +1,17 @@
 """How a run ends."""
 
+import errno
+import re
 from typing import Any, Dict, Iterable
 
 #: Exit codes of runs in which no command of the job gave one; the record names the reason.
 NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
+#: The exit code of a run that could record nothing, since a disk is full or a quota of it is used up.
+NO_ROOM = 242
 #: The most characters of what a program of ours wrote, in the message of an end.
 WORDS = 400
+#: A line in which Slurm says that it ended a step, as one of its processes had failed.
+_AFTERWARDS = re.compile(r"srun: |slurmstepd\S*: error: \*\*\* ")
 
 
 class End(Exception):
@@ -21,12 +27,18 @@ class End(Exception):
         fields = {"state": "ended", "reason": self.reason, "message": self.message, "final": self.final}
         return dict(fields, code=self.code, **({self._mark: True} if self._mark else {}))
 
+    @staticmethod
+    def unrecorded(error: OSError) -> int:
+        """The exit code of a run that could not record how it ended."""
+        return NO_ROOM if error.errno in (errno.ENOSPC, errno.EDQUOT) else NOT_READY
+
 
 def with_words(message: str, errors: str, secrets: Iterable[str] = ()) -> str:
     """The message, with the last line that a program of ours wrote to its standard error, if there is one."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         errors = errors.replace(secret, "***")
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    every = [line.strip() for line in errors.splitlines() if line.strip()]
+    lines = [line for line in every if not _AFTERWARDS.match(line)] or every
     return f"{message}: {lines[-1][:WORDS]}" if lines else message
 
 

@@ -1,9 +1,11 @@
-"""What every node gets before the job: its volumes, linked below the job's mount root, and its code."""
+"""What a run needs before the job: programs, volumes, linked below the job's mount root, and its code."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End, with_words
+from shared.engines.node.ends import NO_PROGRAM, NOT_PREPARED, NOT_READY, End, with_words
 from shared.engines.node.files import PRIVATE, load_end
 from shared.engines.node.processes import Failed, run_all
 
@@ -19,6 +21,16 @@ CODE_ENDS = {
     "hostile": (NOT_PREPARED, "preparation", ""),
     "failed": (NOT_READY, "infrastructure", ""),
 }
+
+
+def check_programs(names: List[str]) -> None:
+    """Find the scheduler's programs. Raises End: without them no run can start."""
+    path = os.environ.get("PATH", "").strip(":")
+    for name in names:
+        if shutil.which(name) is None:
+            place = f"{path or 'an empty PATH'} on {os.uname()[1]}"
+            text = f"There is no {name} in {place}. An operator has to set `path` of the cluster"
+            raise End(NO_PROGRAM, "unsupported", text)
 
 
 def mount(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) -> List[List[str]]:

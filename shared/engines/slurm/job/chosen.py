@@ -31,6 +31,15 @@ _RESOURCES_OF_CODE: dict[int, tuple[str, ...]] = {
     **dict.fromkeys((2005, 2069), ("cpus",)),
     **dict.fromkeys((2072, 2115, 2119), ("gpuType", "gpus", "options")),
 }
+#: Code of slurmctld → what an operator does about it, where the job has not chosen what is wrong.
+_REMEDIES: dict[int, str] = {
+    **dict.fromkeys((2000, 2001), "set `partition` of the cluster to one that Slurm has"),
+    **dict.fromkeys((2002, 2003, 2052), "permit it to `user` of the cluster"),
+    2010: "create `user` of the cluster where slurmctld runs",
+    2045: "set `account` of the cluster to one that its `user` has in that partition",
+    2066: "set `priorities` of the cluster to QOS that its `user` may have",
+    2105: "it takes jobs again when its administrator enables submissions",
+}
 
 
 @dataclass(frozen=True)
@@ -96,12 +105,16 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
 
 
 def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
-    """The same error, or, if it refuses the job's own choice, an error that ends the job with that reason."""
+    """The same error, with the remedy of an operator.
+
+    If it refuses the job's own choice, it ends the job with that reason.
+    """
     for code in codes:
         option = next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), None)
         if option is not None:
             return Rejected(f"resources.{option}: {error}")
-    return error
+    remedy = next((_REMEDIES[code] for code in codes if code in _REMEDIES), "")
+    return type(error)(f"{error}: {remedy}") if error is not None and remedy else error
 
 
 def unknown_option(faults: Iterable[str], resources: JsonObject) -> bool:
