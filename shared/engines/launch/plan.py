@@ -105,6 +105,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "hidden": list(site.scheduler.hidden),
         "ready": list(site.scheduler.ready),
         "programs": _programs(site),
+        **({"afterwards": site.scheduler.afterwards} if site.scheduler.afterwards else {}),
         **_end(steps, properties),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],

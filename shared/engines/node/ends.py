@@ -1,7 +1,6 @@
 """How a run ends."""
 
 import errno
-import re
 from typing import Any, Dict, Iterable
 
 #: Exit codes of runs in which no command of the job gave one; the record names the reason.
@@ -10,8 +9,6 @@ NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 
 NO_ROOM = 242
 #: The most characters of what a program of ours wrote, in the message of an end.
 WORDS = 400
-#: A line in which Slurm says that it ended a step, as one of its processes had failed.
-_AFTERWARDS = re.compile(r"srun: |slurmstepd\S*: error: \*\*\* ")
 
 
 class End(Exception):
@@ -37,8 +34,7 @@ def with_words(message: str, errors: str, secrets: Iterable[str] = ()) -> str:
     """The message, with the last line that a program of ours wrote to its standard error, if there is one."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         errors = errors.replace(secret, "***")
-    every = [line.strip() for line in errors.splitlines() if line.strip()]
-    lines = [line for line in every if not _AFTERWARDS.match(line)] or every
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
     return f"{message}: {lines[-1][:WORDS]}" if lines else message
 
 

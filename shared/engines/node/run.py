@@ -98,7 +98,7 @@ class Run:
         return End(0, "", "All processes ended with exit code 0")
 
     def _find_hosts(self) -> None:
-        check_programs(self._plan["programs"])
+        check_programs(self._plan["programs"], self._env)
         self._wait_for_scheduler()
         env = self._env
         self._hosts = printed(self._plan["hosts"], "The nodes of the job cannot be listed").split()

@@ -37,8 +37,8 @@ async def test_an_image_that_no_node_can_fetch_is_named_and_nothing_of_the_job_r
         first, second = (order(toolkit, nodeCount=nodes, containerSettings=_IMAGE) for _ in range(2))
         await slurm.submit(first)
         end = await ended(slurm, first.target)
-        there = programs / "apptainer.there"
-        there.touch()
+        present = programs / "apptainer.there"
+        present.touch()
         await slurm.submit(second)
         later = await ended(slurm, second.target)
         printed = await text(slurm, second.target, "stdout.txt")

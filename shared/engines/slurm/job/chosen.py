@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,14 +61,29 @@ class Listed:
 Listings = Mapping[tuple[str, str], Listed]
 
 
-def listed(
-    partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
+def listings(
+    partition: str, nodes: Sequence[Mapping[str, Any]], partitions: Sequence[Mapping[str, Any]]
+) -> dict[str, Listed]:
+    """What a job in each partition can choose, from the lists; `partition`: the cluster's, or "" for none."""
+    names = frozenset(str(one.get("name")) for one in partitions)
+    result = {str(one.get("name")): _listed(one, nodes, names) for one in partitions}
+    return {partition: _listed(partition_of(partition, partitions), nodes, names)} | result
+
+
+def partition_of(name: str, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The named partition, else the default one, which only v0.0.38 marks, or the only one."""
+    named = [one for one in partitions if one.get("name") == name]
+    if name:
+        return next(iter(named), {})
+    marked = [one for one in partitions if "default" in (one.get("flags") or ())]
+    return next(iter(marked or (partitions if len(partitions) == 1 else [])), {})
+
+
+def _listed(
+    partition: Mapping[str, Any], nodes: Iterable[Mapping[str, Any]], names: frozenset[str]
 ) -> Listed:
-    """What a job in that partition can choose, from the lists."""
-    by_name = {str(one.get("name")): one for one in partitions}
-    members = [node for node in nodes if partition in (node.get("partitions") or ())]
-    names = frozenset(by_name)
-    if not members or total_nodes(by_name.get(partition, {})) != len(members):
+    members = [node for node in nodes if partition.get("name") in (node.get("partitions") or ())]
+    if not members or total_nodes(partition) != len(members):
         return Listed(names)
     gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
     by_type: dict[str, int] = {}

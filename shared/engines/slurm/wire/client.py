@@ -114,8 +114,8 @@ class SlurmClient:
         answer = Answer(status, _object(text))
         if _NOT_AUTHENTIC in answer.codes:
             self._raise_if_expired()
-            text = "is the key its AuthAltParameters' jwt_key, and does munge run where slurmrestd does?"
-            raise Misconfigured(f"slurmctld of {self._cluster.name} refuses our token: {text}")
+            text = "Is the key its AuthAltParameters' jwt_key, and does munge run where slurmrestd does?"
+            raise Misconfigured(f"slurmctld of {self._cluster.name} refuses our token. {text}")
         return answer
 
     async def _exchange(self, method: str, url: str, body: Any, headers: Mapping[str, str]) -> Response:

@@ -121,15 +121,15 @@ async def test_a_token_that_is_refused_and_has_expired_is_said_to_have(
 @pytest.mark.parametrize("later", ["v0.0.42", "v0.0.99"])
 async def test_an_upgrade_of_slurm_is_noticed_by_a_process_that_goes_on(later: str) -> None:
     """A path of a version that slurmrestd does not serve any more is not found."""
-    known = ["v0.0.40"]
+    versions = ["v0.0.40"]
 
     async def answer(request: web.Request) -> web.Response:
-        return web.json_response({}, status=200 if f"/{known[-1]}/" in request.path else 404)
+        return web.json_response({}, status=200 if f"/{versions[-1]}/" in request.path else 404)
 
     async with answering(answer) as url:
         client = SlurmClient(SlurmCluster("gpu", url=url, user="u", shared="/shared"), _KEY)
         assert (await client.call("GET", "/jobs/")).status == 200
-        known.append(later)
+        versions.append(later)
         if later == "v0.0.99":
             with pytest.raises(Misconfigured, match=r"upgrade Slurm .* and Slipway where it is newer"):
                 await client.call("GET", "/jobs/")
