@@ -142,9 +142,9 @@ def test_what_slurm_allocated_is_the_largest_part_of_a_node(text: str, expected:
     [("gres:gpu:2", 4), ("gres:gpu:a100:2", 4), ("gres/gpu=2", 4), ("gpu:1", 2), ("", None)],
 )
 def test_the_gpus_of_a_job_that_ended_are_those_that_it_asked_for_on_each_node(
-    request: str, gpus: int | None
+    request_text: str, gpus: int | None
 ) -> None:
-    job = {"job_id": 1, "tres_alloc_str": "cpu=2,node=2", "gres_detail": [], "tres_per_node": request}
+    job = {"job_id": 1, "tres_alloc_str": "cpu=2,node=2", "gres_detail": [], "tres_per_node": request_text}
     amounts = allocated(copy_of(DIALECTS[-1], job).allocated, Listed(cpus=64, gpus=8))
 
     assert amounts is not None
