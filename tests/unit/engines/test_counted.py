@@ -138,7 +138,7 @@ def test_what_slurm_allocated_is_the_largest_part_of_a_node(text: str, expected:
 
 
 @pytest.mark.parametrize(
-    ("asked", "gpus"),
+    ("request_text", "gpus"),
     [("gres:gpu:2", 4), ("gres:gpu:a100:2", 4), ("gres/gpu=2", 4), ("gpu:1", 2), ("", None)],
 )
 def test_the_gpus_of_a_job_that_ended_are_those_that_it_asked_for_on_each_node(
