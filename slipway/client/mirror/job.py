@@ -55,7 +55,7 @@ class AttemptMirror:
         if self._destination is not None:
             self._destination.close()
 
-    async def look(self, allowance: Allowance, *, ended: bool, is_earlier: bool) -> bool:
+    async def update(self, allowance: Allowance, *, ended: bool, is_earlier: bool) -> bool:
         """Append what is new, as far as the allowance goes; whether the attempt has ended and all is here.
 
         Raises Failure.
@@ -71,16 +71,16 @@ class AttemptMirror:
             self._last_passes, self._listed_all = 1, False
             self._search.begin()
         # Half of the requests are for lists, so that what they show is read as well.
-        look = await self._search.look(Allowance(allowance.left // 2, allowance))
-        self._behind |= {file.name: file for file in look.files}
+        findings = await self._search.list_some(Allowance(allowance.remaining // 2, allowance))
+        self._behind |= {file.name: file for file in findings.files}
         for file in [*self._behind.values()]:
             if await self._catch_up(file, allowance):
                 del self._behind[file.name]
-        self._listed_all = self._listed_all or look.whole
+        self._listed_all = self._listed_all or findings.whole
         for name, reason in self._search.unread:
             self._note(name, reason)
         self._search.unread.clear()
-        if not (ended and look.whole and not self._behind):
+        if not (ended and findings.whole and not self._behind):
             return False
         self._last_passes += 1
         return self._last_passes > _LAST_PASSES
@@ -132,7 +132,7 @@ class JobMirror:
         for attempt in self._attempts.values():
             attempt.close()
 
-    async def look(self, job: Mapping[str, Any], allowance: Allowance) -> None:
+    async def update(self, job: Mapping[str, Any], allowance: Allowance) -> None:
         """Append what is new of each attempt, as far as the allowance goes, given the job's record."""
         attempts, ended = int(job.get("attempt", 1)), job["state"] in ENDED
         begun = attempts if ended or job["state"] == "running" else attempts - 1
@@ -143,7 +143,7 @@ class JobMirror:
                 self._attempts[number] = self._attempt(number)
             mirror, is_earlier = self._attempts[number], number < attempts
             try:
-                if await mirror.look(allowance, ended=ended or is_earlier, is_earlier=is_earlier):
+                if await mirror.update(allowance, ended=ended or is_earlier, is_earlier=is_earlier):
                     self._end(number)
             except Unanswered as lost:
                 self._say(f"{self.id}: {lost.reason}")

@@ -58,41 +58,55 @@ class Mirror:
         self._room = Room(to)
         #: by id; the job that was looked at last is at the end
         self._mirrors = dict[str, JobMirror]()
-        self._ended_sweeps, self._told = set[str](), ""
+        self._ended_sweeps, self._last_trouble = set[str](), ""
 
     async def follow(self) -> None:
         """Keep them as the jobs write them, until all of the jobs have ended and everything is here."""
         try:
             while not await self.round():
-                behind = not all(one.is_current for one in self._mirrors.values() if not one.is_done)
-                await pause(_SOON if behind else _EVERY)
+                await pause(_EVERY if self._is_current else _SOON)
         finally:
-            for mirror in self._mirrors.values():
-                mirror.close()
+            self._close()
+
+    async def catch_up(self) -> None:
+        """Append once what the jobs have added so far."""
+        try:
+            while not (await self.round() or self._is_current):
+                await pause(_SOON)
+        finally:
+            self._close()
+
+    @property
+    def _is_current(self) -> bool:
+        return all(one.is_current for one in self._mirrors.values() if not one.is_done)
+
+    def _close(self) -> None:
+        for mirror in self._mirrors.values():
+            mirror.close()
 
     async def round(self) -> bool:
         """Append what is new, with a bounded number of requests; whether all jobs ended and all is here."""
         try:
             records = await self._records()
         except Failure as failure:  # said once: the next round asks again
-            if str(failure) != self._told:
+            if str(failure) != self._last_trouble:
                 self._tell(str(failure))
-            self._told = str(failure)
+            self._last_trouble = str(failure)
             return False
-        self._told = ""
+        self._last_trouble = ""
         for identity, record in records.items():
             if identity not in self._mirrors:
                 self._mirrors[identity] = JobMirror(self._api, record, self._to, self._room, self._tell)
         ahead = [one for one in [*self._mirrors.values()] if not one.is_done and one.id in records]
         shared, at_once = Allowance(MOST_OF_ROUND), asyncio.Semaphore(PARALLEL)
 
-        async def look(mirror: JobMirror) -> None:
+        async def update(mirror: JobMirror) -> None:
             async with at_once:
                 if not shared.spent:
                     self._mirrors[mirror.id] = self._mirrors.pop(mirror.id)
-                    await mirror.look(records[mirror.id], Allowance(MOST_OF_JOB, shared))
+                    await mirror.update(records[mirror.id], Allowance(MOST_OF_JOB, shared))
 
-        await asyncio.gather(*map(look, ahead))
+        await asyncio.gather(*map(update, ahead))
         return self._ended_sweeps.issuperset(self._jobs.sweeps) and all(map(self._is_done, self._mirrors))
 
     async def _records(self) -> dict[str, Mapping[str, Any]]:

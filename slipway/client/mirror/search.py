@@ -22,7 +22,7 @@ _PATTERN = (f"*{MARK}*",)
 _MOST_FOLDERS, _MOST_PAGES = 2_000, 8
 
 
-class Look(NamedTuple):
+class Findings(NamedTuple):
     """The event files of the folders that were listed; whether a pass through all folders has ended."""
 
     files: Sequence[Remote]
@@ -30,12 +30,12 @@ class Look(NamedTuple):
 
 
 class Search:
-    """The folders of one attempt: those with event files are listed in each look, the others in turn."""
+    """The folders of one attempt: those with event files are listed each time, the others in turn."""
 
     def __init__(self, api: Service, job_id: str, directories: Sequence[str]) -> None:
         self._api, self._job_id, self._directories = api, job_id, directories
         #: folders with event files, the one that was listed last at the end
-        self._known = dict[str, Folder]()
+        self._with_events = dict[str, Folder]()
         self._ahead, self._walk = deque[Folder](), Walk(_PATTERN)
         #: what cannot be read, with the reasons
         self.unread = list[tuple[str, str]]()
@@ -45,7 +45,7 @@ class Search:
         self._ahead = deque(Folder(directory, "") for directory in self._directories)
         self._walk = Walk(_PATTERN)
 
-    async def look(self, allowance: Allowance) -> Look:
+    async def list_some(self, allowance: Allowance) -> Findings:
         """List folders as far as the allowance goes. Raises Unanswered."""
         files = dict[str, Remote]()
         lists = await self._known_folders(allowance, files)
@@ -55,32 +55,34 @@ class Search:
             folder = self._ahead[0]
             pages = lists[folder.name] if folder.name in lists else await self._list(folder, allowance)
             if pages is None:
-                return Look([*files.values()], whole=False)
+                return Findings([*files.values()], whole=False)
             self._ahead.popleft()
             count = len(self._walk.files)
             self._ahead += await self._walk.take(folder, complete(pages))
             if new := _named(self._walk.files[count:]):
-                self._known[folder.name] = folder
+                self._with_events[folder.name] = folder
                 files |= new
             if self._walk.count > _MOST_FOLDERS and self._ahead:
                 self.unread.append((self._ahead[0].name, "the job has too many folders; it was not listed"))
                 self._ahead.clear()
         self.unread += ((name, reason) for name, reason in self._walk.unread if MARK in name)
-        return Look([*files.values()], whole=True)
+        return Findings([*files.values()], whole=True)
 
     async def _known_folders(
         self, allowance: Allowance, files: dict[str, Remote]
     ) -> dict[str, list[list[Entry]]]:
         """List folders with event files, for at most half of the allowance, so that others have a turn."""
-        lists, half = dict[str, list[list[Entry]]](), allowance.left // 2
-        for name in [*self._known]:
-            if allowance.left <= half or (pages := await self._list(self._known[name], allowance)) is None:
+        lists, half = dict[str, list[list[Entry]]](), allowance.remaining // 2
+        for name, folder in [*self._with_events.items()]:
+            pages = await self._list(folder, allowance) if allowance.remaining > half else None
+            if pages is None:
                 break
-            folder = self._known[name] = self._known.pop(name)
-            lists[name], seen_now = pages, Walk(_PATTERN)
+            del self._with_events[name]
+            self._with_events[name] = folder
+            lists[name], walk = pages, Walk(_PATTERN)
             for page in pages:
-                seen_now.note(folder, page)
-            files |= _named(seen_now.files)
+                walk.note(folder, page)
+            files |= _named(walk.files)
         return lists
 
     async def _list(self, folder: Folder, allowance: Allowance) -> list[list[Entry]] | None:

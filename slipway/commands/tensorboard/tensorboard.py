@@ -50,7 +50,7 @@ def show(words: Sequence[str], to: Path | None, arguments: Sequence[str], url: s
 
 @contextmanager
 def directory(to: Path | None) -> Iterator[Path]:
-    """The directory for event files; one that nobody named is removed at the end of the block."""
+    """The directory for event files; without a name, one that is removed at the end of the block."""
     if to is not None:
         to.mkdir(parents=True, exist_ok=True)
         yield to

@@ -15,7 +15,7 @@ import pytest
 
 from tests.acceptance.commands.person import PROGRAM, ROOT
 from tests.acceptance.door import Door, eventually, shell, unique
-from tests.acceptance.pages.boards import TENSORBOARD, below, program
+from tests.acceptance.pages.boards import TENSORBOARD, paths, program
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -84,7 +84,7 @@ async def test_points_are_seen_as_they_come_and_ctrl_c_leaves_no_process(door: D
     assert [child for child in children if child.is_running() and child.status() != "zombie"] == []
     assert tool["arguments"][2:] == ["--port", "1"]
     assert Path(tool["arguments"][1]).parent == tmp_path
-    assert below(tmp_path, "slipway-tensorboard-*") == []
+    assert paths(tmp_path, "slipway-tensorboard-*") == []
 
 
 async def test_it_ends_with_tensorboard_also_for_a_sweep_and_keeps_what_to_names(
@@ -106,7 +106,7 @@ async def test_it_ends_with_tensorboard_also_for_a_sweep_and_keeps_what_to_names
         assert (board.returncode, errors) == (0, b"")
 
     _, listed, _ = await door.call("GET", f"jobs?sweep={begun['sweepId']}")
-    files = [path.relative_to(tmp_path).as_posix() for path in below(tmp_path / "kept", "events*")]
+    files = [path.relative_to(tmp_path).as_posix() for path in paths(tmp_path / "kept", "events*")]
     folders = sorted(f"kept/{job['name']}-{job['id'][2:18]}/CURVES/run" for job in listed["jobs"])
     assert files == [f"{folder}/events.out.tfevents.1.node.1.0" for folder in folders]
 

@@ -45,7 +45,7 @@ def log_metric(name, value, step):
 """
 
 
-def below(directory: Path, pattern: str) -> list[Path]:
+def paths(directory: Path, pattern: str) -> list[Path]:
     """What is in a directory, however deep."""
     return sorted(directory.rglob(pattern))
 

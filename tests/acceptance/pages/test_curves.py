@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.door import Door
-from tests.acceptance.pages.boards import MLFLOW, TENSORBOARD, TORCH, below, program
+from tests.acceptance.pages.boards import MLFLOW, TENSORBOARD, TORCH, paths, program
 from tests.acceptance.pages.page import blocks, play
 
 PAGE = "how-to/watch-curves.md"
@@ -31,7 +31,7 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
 
     (points,) = json.loads((tmp_path / "lines.json").read_text()).values()
     assert points == [f"loss {1 / epoch} {epoch}" for epoch in range(1, 31)]
-    (copy,) = below(tmp_path / "curves", "events*")
+    (copy,) = paths(tmp_path / "curves", "events*")
     assert copy.parent.name == "MODEL"
     started = json.loads((tmp_path / "started.json").read_text())
     assert started["arguments"] == ["--logdir", str(tmp_path / "curves"), "--port", "0"]

@@ -18,7 +18,7 @@ EVENTS = "MODEL/runs/events.out.tfevents.1700000000.node-0.17.0"
 RUN = f"train-{short_id(ONE)}/MODEL/runs"
 
 
-def below(directory: Path, pattern: str = "*tfevents*") -> list[Path]:
+def paths(directory: Path, pattern: str = "*tfevents*") -> list[Path]:
     """What is in a directory, however deep."""
     return sorted(directory.rglob(pattern))
 
@@ -33,8 +33,8 @@ def board(tmp_path: Path) -> Iterator[Board]:
 def mirror_of(
     api: Deployment, to: Path, *jobs: str, sweeps: tuple[str, ...] = ()
 ) -> tuple[Mirror, list[str]]:
-    told = list[str]()
-    return Mirror(api, Chosen(jobs, sweeps), to, told.append), told
+    remarks = list[str]()
+    return Mirror(api, Chosen(jobs, sweeps), to, remarks.append), remarks
 
 
 async def until_done(mirror: Mirror) -> int:
@@ -49,7 +49,7 @@ async def test_a_reader_that_keeps_the_file_open_sees_every_point_live_and_after
 ) -> None:
     api = Deployment()
     files = api.add(ONE)
-    mirror, told = mirror_of(api, tmp_path, ONE)
+    mirror, remarks = mirror_of(api, tmp_path, ONE)
     for count in range(0, 3000, 500):
         files[EVENTS] = points(0, count)
         assert not await mirror.round()
@@ -60,8 +60,8 @@ async def test_a_reader_that_keeps_the_file_open_sees_every_point_live_and_after
     await until_done(mirror)
 
     assert board.read() == {RUN: points(0, 3001)}
-    assert below(tmp_path, ".slipway-part*") == []
-    assert told == []
+    assert paths(tmp_path, ".slipway-part*") == []
+    assert remarks == []
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ async def test_a_file_that_begins_anew_does_so_beside_the_old_one(
 ) -> None:
     api = Deployment()
     files = api.add(ONE)
-    mirror, told = mirror_of(api, tmp_path, ONE)
+    mirror, remarks = mirror_of(api, tmp_path, ONE)
     files[EVENTS] = points(0, 10)
     await mirror.round()
     assert board.read() == {RUN: points(0, 10)}
@@ -85,20 +85,20 @@ async def test_a_file_that_begins_anew_does_so_beside_the_old_one(
     await mirror.round()
 
     assert board.read() == {RUN: points(0, 10) + later + points(60, 62, "b")}
-    assert told == []
+    assert remarks == []
 
 
 async def test_a_file_that_begins_anew_again_and_again_is_given_up(tmp_path: Path) -> None:
     api = Deployment()
     files = api.add(ONE)
-    mirror, told = mirror_of(api, tmp_path, ONE)
+    mirror, remarks = mirror_of(api, tmp_path, ONE)
     for number in range(40):
         files[EVENTS] = points(0, 3, str(number))
         await mirror.round()
 
-    assert len(below(tmp_path)) == 20
-    assert len(told) == 1
-    assert "begun anew 19 times" in told[0]
+    assert len(paths(tmp_path)) == 20
+    assert len(remarks) == 1
+    assert "begun anew 19 times" in remarks[0]
 
 
 async def test_the_next_call_goes_on_from_what_is_there_also_after_a_new_beginning(
@@ -124,7 +124,7 @@ async def test_a_changed_answer_and_no_answer_are_met_by_the_next_round(tmp_path
     api = Deployment()
     files = api.add(ONE)
     files[EVENTS] = points(0, 10)
-    mirror, told = mirror_of(api, tmp_path, ONE)
+    mirror, remarks = mirror_of(api, tmp_path, ONE)
     api.troubles.append(Changed("416"))
     await mirror.round()
     lost = Unanswered("the app does not answer")
@@ -135,7 +135,7 @@ async def test_a_changed_answer_and_no_answer_are_met_by_the_next_round(tmp_path
     await mirror.round()
 
     assert board.read() == {RUN: points(0, 11)}
-    assert told == [f"{ONE}: the app does not answer"]
+    assert remarks == [f"{ONE}: the app does not answer"]
 
 
 async def test_each_attempt_and_each_job_of_a_sweep_has_a_folder_of_its_own(
@@ -144,7 +144,7 @@ async def test_each_attempt_and_each_job_of_a_sweep_has_a_folder_of_its_own(
     api = Deployment()
     for number, job in enumerate((ONE, TWO, THREE)):
         api.add(job, name=f"lr-{number}")[EVENTS] = points(0, 10, job)
-    mirror, told = mirror_of(api, tmp_path, sweeps=(SWEEP,))
+    mirror, remarks = mirror_of(api, tmp_path, sweeps=(SWEEP,))
     await mirror.round()
     api.written[TWO, 2] = {EVENTS: points(0, 5, "again")}
     api.records[TWO]["attempt"] = 2
@@ -160,13 +160,13 @@ async def test_each_attempt_and_each_job_of_a_sweep_has_a_folder_of_its_own(
     }
     again = {f"lr-1-{short_id(TWO)}-attempt-2/MODEL/runs": points(0, 5, "again")}
     assert board.read() == runs | again
-    assert told == []
+    assert remarks == []
 
 
 async def test_a_job_that_waits_costs_its_record_and_one_without_event_files_is_named(tmp_path: Path) -> None:
     api = Deployment()
     files = api.add(ONE, "queued")
-    mirror, told = mirror_of(api, tmp_path, ONE)
+    mirror, remarks = mirror_of(api, tmp_path, ONE)
     await mirror.round()
     assert api.calls == ["job"]
 
@@ -174,8 +174,8 @@ async def test_a_job_that_waits_costs_its_record_and_one_without_event_files_is_
     api.records[ONE]["state"] = "failed"
     await until_done(mirror)
 
-    assert told == [f"{ONE} (train) wrote no event file"]
-    assert below(tmp_path, "*") == []
+    assert remarks == [f"{ONE} (train) wrote no event file"]
+    assert paths(tmp_path, "*") == []
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", "x\x1b[2J", "n" * 300, ".", ""])
@@ -194,20 +194,20 @@ async def test_no_name_that_a_job_chose_leads_out_of_the_directory_or_to_the_ter
         "MODEL/a\\..\\tfevents",
     ):
         files[path] = b"hostile"
-    mirror, told = mirror_of(api, to, ONE)
+    mirror, remarks = mirror_of(api, to, ONE)
     await mirror.round()
-    (kept,) = below(to)
-    folder = kept.parents[2]
-    assert (kept.read_bytes(), folder.parent) == (points(0, 3), to)
-    assert sorted(one.name for one in below(tmp_path, "[ot]*") if one.parent == tmp_path) == ["outside", "to"]
-    assert all(line.isprintable() for line in told)
+    (copy,) = paths(to)
+    folder = copy.parents[2]
+    assert (copy.read_bytes(), folder.parent) == (points(0, 3), to)
+    assert sorted(one.name for one in paths(tmp_path, "[ot]*") if one.parent == tmp_path) == ["outside", "to"]
+    assert all(line.isprintable() for line in remarks)
 
     # A link that stands on this disk in place of the file, or of its folder, is not followed.
     files["MODEL/more/tfevents"], files["MODEL/tfevents.2"] = b"hostile", b"hostile"
     (folder / "MODEL/more").symlink_to(outside)
     (folder / "MODEL/tfevents.2").symlink_to(outside / "file")
     await mirror.round()
-    assert below(outside, "*") == []
+    assert paths(outside, "*") == []
 
 
 async def test_the_bytes_are_bounded_before_any_is_read(tmp_path: Path) -> None:
@@ -226,13 +226,13 @@ async def test_a_file_of_terabytes_is_named_and_the_others_come(tmp_path: Path, 
     api = Deployment()
     files = api.add(ONE)
     files["MODEL/runs/a.tfevents"], files[EVENTS] = Endless(), points(0, 10)
-    mirror, told = mirror_of(api, tmp_path, ONE)
+    mirror, remarks = mirror_of(api, tmp_path, ONE)
     await mirror.round()
     await mirror.round()
 
     assert board.read() == {RUN: points(0, 10)}
-    assert len(told) == 1
-    assert "a.tfevents: the files have 5.0 TB" in told[0]
+    assert len(remarks) == 1
+    assert "a.tfevents: the files have 5.0 TB" in remarks[0]
     assert api.calls.count("content") == 1
 
 
@@ -251,7 +251,7 @@ async def test_a_round_takes_a_bounded_number_of_requests_and_everything_comes_i
     jobs = [f"j_{letter * 24}" for letter in "abcdefghijklmnopqrst"]
     for job in jobs:
         many(api, job, 30, 3)
-    mirror, told = mirror_of(api, tmp_path, *jobs)
+    mirror, remarks = mirror_of(api, tmp_path, *jobs)
     rounds = list[int]()
     for _ in range(12):
         api.calls.clear()
@@ -262,7 +262,7 @@ async def test_a_round_takes_a_bounded_number_of_requests_and_everything_comes_i
     assert len(board.read()) == 20 * 30
     contents = (content for files in api.written.values() for content in files.values())
     assert sum(map(len, board.read().values())) == sum(map(len, contents))
-    assert told == []
+    assert remarks == []
 
     one = Deployment()
     many(one, ONE, 200, 2)
@@ -271,7 +271,7 @@ async def test_a_round_takes_a_bounded_number_of_requests_and_everything_comes_i
         one.calls.clear()
         await mirror.round()
         assert len(one.calls) <= MOST_OF_JOB + 1
-    assert len(below(tmp_path / "one")) == 400
+    assert len(paths(tmp_path / "one")) == 400
 
 
 async def test_when_nothing_is_new_a_round_lists_folders_and_reads_nothing(tmp_path: Path) -> None:
