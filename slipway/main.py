@@ -28,6 +28,7 @@ app = typer.Typer(
 COMMANDS = (
     *("submit.command", "jobs.command", "show", "wait", "cancel", "shell.command", "rerun.command", "pause"),
     *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
+    "tensorboard.command",
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
     *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
     *("trail", "nodes", "audit", "data.command", "login.command", "doctor.command", "up", "setup"),
