@@ -74,9 +74,12 @@ def _context(server: str) -> str:
 def check_rights(place: Place, person: Person) -> None:
     """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all."""
     for verb, resource in (("get", "pods"), ("get", "pods/exec"), ("create", "pods/exec")):
-        asked = [*kubectl(place, person), "auth", "can-i", verb, *_resource(resource)]
+        question = [*kubectl(place, person), "auth", "can-i", verb, *_resource(resource)]
         answer = subprocess.run(
-            [path_of("kubectl"), *asked[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+            [path_of("kubectl"), *question[1:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
         )
         if answer.stdout.strip() == b"no":
             text = f"your account may not {verb} {resource} in the namespace {place.values['namespace']}"

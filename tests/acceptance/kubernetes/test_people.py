@@ -69,9 +69,9 @@ async def test_a_person_with_the_role_lacks_nothing(
     cluster: Kubernetes, pod: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(await person(cluster, ENTERING, tmp_path)))
-    there = place(cluster, pod)
+    pod_place = place(cluster, pod)
 
-    await asyncio.to_thread(check_rights, there, await asyncio.to_thread(person_of, there))
+    await asyncio.to_thread(check_rights, pod_place, await asyncio.to_thread(person_of, pod_place))
 
 
 async def test_a_person_with_the_role_enters_and_forwards_and_may_do_no_more(
@@ -101,7 +101,7 @@ async def test_the_account_of_slipway_enters_no_pod(cluster: Kubernetes, pod: st
 
     entered = await kubectl.run("exec", pod, "--", "echo", "in")
     forwarded = await kubectl.run("port-forward", f"pod/{pod}", ":1")
-    asked = [
+    questions = [
         await kubectl.run("auth", "can-i", verb, "pods", f"--subresource={part}")
         for verb in ("get", "create")
         for part in ("exec", "portforward", "attach")
@@ -110,7 +110,7 @@ async def test_the_account_of_slipway_enters_no_pod(cluster: Kubernetes, pod: st
     assert (entered.code, entered.out, forwarded.code) == (1, b"", 1)
     assert "Forbidden" in entered.error
     assert "Forbidden" in forwarded.error
-    assert {answer.out for answer in asked} == {b"no\n"}
+    assert {answer.out for answer in questions} == {b"no\n"}
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ async def test_a_right_that_is_missing_is_named(
 ) -> None:
     """Which of them a server asks for depends on its version, and on that of kubectl."""
     monkeypatch.setenv("KUBECONFIG", str(await person(cluster, rights, tmp_path)))
-    there = place(cluster, pod)
-    who = await asyncio.to_thread(person_of, there)
+    pod_place = place(cluster, pod)
+    who = await asyncio.to_thread(person_of, pod_place)
 
     with pytest.raises(Failure, match=f"may not {lacking} in the namespace slipway; .* get and create"):
-        await asyncio.to_thread(check_rights, there, who)
+        await asyncio.to_thread(check_rights, pod_place, who)
