@@ -6,7 +6,7 @@ No word of a place meets a shell, but for those that a login node's shell reads:
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slipway.client.entry.places import Place
@@ -77,3 +77,24 @@ def _slurm(place: Place, words: Sequence[str], person: Person, *, terminal: bool
         return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(srun)]
     is_own = values["user"] == person.account
     return srun if is_own else ["sudo", f"--user={values['user']}", "--", *srun]
+
+
+def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[str]:
+    """The words of the tool that brings ports of the job (→ of this machine) here; none if it has no way."""
+    if place.reason or place.tool == "batch":
+        raise Failure(by_hand(place))
+    if place.tool == "kubernetes":
+        pairs = [f"{here}:{there}" for there, here in ports.items()]
+        return [
+            *kubectl(place, person),
+            "port-forward",
+            "--address=127.0.0.1",
+            f"pod/{place.values['pod']}",
+            *pairs,
+        ]
+    if place.tool == "slurm":
+        return []
+    values = place.values
+    pairs = [word for there, here in ports.items() for word in ("-L", f"127.0.0.1:{here}:127.0.0.1:{there}")]
+    host = ("-p", values["port"], "-l", values["user"], values["host"])
+    return ["ssh", *_KEEP_ALIVE, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *pairs, *host]
