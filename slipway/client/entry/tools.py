@@ -26,12 +26,12 @@ class Person:
 
 def command(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
     """The words of the tool that runs `words` beside the job. Raises Failure where none does."""
-    if place.reason or place.tool == "batch":
+    if place.reason or place.tool == "task":
         raise Failure(by_hand(place))
-    if place.tool == "kubernetes":
+    if place.tool == "kubectl":
         return _kubectl(place, words, person, terminal=terminal)
-    if place.tool == "slurm":
-        return _slurm(place, words, person, terminal=terminal)
+    if place.tool == "srun":
+        return _srun(place, words, person, terminal=terminal)
     values = place.values
     host = ("-p", values["port"], "-l", values["user"], values["host"])
     return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(words)]
@@ -56,7 +56,7 @@ def kubectl(place: Place, person: Person) -> list[str]:
     return ["kubectl", *context, f"--namespace={place.values['namespace']}"]
 
 
-def _slurm(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
+def _srun(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
     values = place.values
     srun = [
         "srun",
@@ -80,11 +80,11 @@ def _slurm(place: Place, words: Sequence[str], person: Person, *, terminal: bool
 
 
 def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[str]:
-    """The words of the tool that brings ports of the job (→ of this machine) here; none if it has no way."""
-    if place.reason or place.tool == "batch":
+    """The words of the tool that forwards ports (of the job → of this machine); none if it cannot."""
+    if place.reason or place.tool == "task":
         raise Failure(by_hand(place))
-    if place.tool == "kubernetes":
-        pairs = [f"{here}:{there}" for there, here in ports.items()]
+    if place.tool == "kubectl":
+        pairs = [f"{local}:{remote}" for remote, local in ports.items()]
         return [
             *kubectl(place, person),
             "port-forward",
@@ -92,9 +92,11 @@ def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[s
             f"pod/{place.values['pod']}",
             *pairs,
         ]
-    if place.tool == "slurm":
+    if place.tool == "srun":
         return []
     values = place.values
-    pairs = [word for there, here in ports.items() for word in ("-L", f"127.0.0.1:{here}:127.0.0.1:{there}")]
+    pairs = [
+        word for remote, local in ports.items() for word in ("-L", f"127.0.0.1:{local}:127.0.0.1:{remote}")
+    ]
     host = ("-p", values["port"], "-l", values["user"], values["host"])
-    return ["ssh", *_KEEP_ALIVE, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *pairs, *host]
+    return ["ssh", *_KEEP_ALIVE, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *options, *host]

@@ -9,7 +9,7 @@ from socket import socket
 
 from slipway.client.calls.refusal import Unanswered
 from slipway.client.entry.places import Place, place_of
-from slipway.client.entry.ports import listener, wanted
+from slipway.client.entry.ports import listener, parsed_ports
 from slipway.client.entry.relay import relaying, serve
 from slipway.client.entry.run import path_of, person_of
 from slipway.client.entry.tools import command, forwarding
@@ -19,25 +19,21 @@ from slipway.commands.asking import asking_about
 from slipway.terminal.screen import put, say
 
 #: Seconds between two looks at the job, and before a tool that has ended is started again.
-_LOOK, _AGAIN = 5.0, 2.0
+_LOOK_EVERY, _RETRY_AFTER = 5.0, 2.0
 
 
 def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
     """Forward ports of a job until it has ended: then 0. Raises Failure."""
-    ports = wanted(texts)
+    ports = parsed_ports(texts)
 
     async def ask(api: Service, job_id: str) -> int:
         place = place_of(await api.entry(job_id, rank))
-        listeners = {there: listener(here) for there, here in ports.items()}
-        here = {there: own.getsockname()[1] for there, own in listeners.items()}
+        listeners = {remote: listener(local) for remote, local in ports.items()}
+        local_ports = {remote: own.getsockname()[1] for remote, own in listeners.items()}
         try:
-            async with _forwarded(place, listeners, here):
-                put(
-                    *(
-                        f"http://127.0.0.1:{local} is port {there} of {job_id}"
-                        for there, local in here.items()
-                    )
-                )
+            async with _forwarded(place, listeners, local_ports):
+                pairs = local_ports.items()
+                put(*(f"http://127.0.0.1:{local} is port {remote} of {job_id}" for remote, local in pairs))
                 say(await _end(api, place))
         finally:
             for own in listeners.values():
@@ -49,14 +45,14 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
 
 @asynccontextmanager
 async def _forwarded(
-    place: Place, listeners: Mapping[int, socket], here: Mapping[int, int]
+    place: Place, listeners: Mapping[int, socket], local_ports: Mapping[int, int]
 ) -> AsyncIterator[None]:
     """The ports are open meanwhile: by the tool at the same ones, or at our own listeners."""
     person = person_of(place)
-    if words := forwarding(place, here, person):
+    if words := forwarding(place, local_ports, person):
         for own in listeners.values():
             own.close()
-        tool = asyncio.create_task(_kept(words))
+        tool = asyncio.create_task(_restarted(words))
         try:
             yield
         finally:
@@ -65,13 +61,13 @@ async def _forwarded(
                 await tool
         return
     async with AsyncExitStack() as servers:
-        for there, own in listeners.items():
-            words = command(place, relaying(there), person, terminal=False)
+        for remote, own in listeners.items():
+            words = command(place, relaying(remote), person, terminal=False)
             await servers.enter_async_context(await serve(own, words))
         yield
 
 
-async def _kept(words: Sequence[str]) -> None:
+async def _restarted(words: Sequence[str]) -> None:
     """Run a tool, and again whenever it ends: it gives up where nothing listens yet."""
     path_of(words[0])
     while True:
@@ -81,13 +77,13 @@ async def _kept(words: Sequence[str]) -> None:
         finally:
             with suppress(ProcessLookupError):
                 process.terminate()
-        await asyncio.sleep(_AGAIN)
+        await asyncio.sleep(_RETRY_AFTER)
 
 
 async def _end(api: Service, place: Place) -> str:
     """What became of the job, once that attempt does not run any more."""
     while True:
-        await asyncio.sleep(_LOOK)
+        await asyncio.sleep(_LOOK_EVERY)
         with suppress(Unanswered):
             job = await api.job(place.job)
             if job["state"] in ENDED:

@@ -109,14 +109,14 @@ async def test_what_is_started_there_has_the_jobs_own_variables_and_directory_an
         directory = await entered.run("sh", "-c", 'pwd; cat "$AZ_BATCHAI_STDOUTERR_DIR/pwd-0"')
 
     assert environment.stderr == b""
-    there = variables(environment.stdout)
-    assert {name: there.get(name) for name in OWN} == OWN
-    assert there["JOB_SECRET"] == "of the job"
-    assert there.pop("SLIPWAY_ENTERED") == "1"
+    its_own = variables(environment.stdout)
+    assert {name: its_own.get(name) for name in OWN} == OWN
+    assert its_own["JOB_SECRET"] == "of the job"
+    assert its_own.pop("SLIPWAY_ENTERED") == "1"
     changed = {"_", "SHLVL", "PWD", "OLDPWD", "TERM", "AZ_BATCHAI_TASK_INDEX", "SLURM_PROCID"}
     job = variables(own.stdout)
-    assert {n: v for n, v in there.items() if n not in changed and v != job.get(n)} == {}
-    assert {n for n in job if n not in there} <= changed
+    assert {n: v for n, v in its_own.items() if n not in changed and v != job.get(n)} == {}
+    assert {n for n in job if n not in its_own} <= changed
     assert CANARY.encode() not in environment.stdout
     first, second = directory.stdout.decode().split()
     assert first == second
@@ -131,12 +131,12 @@ async def test_bytes_and_exit_codes_pass_and_a_step_that_fails_leaves_the_job_al
     async with running(cluster) as entered:
         copied = await entered.run("cat", data=data)
         failed = await entered.run("sh", "-c", "exit 7")
-        missing = await entered.run("no-such-program")
+        unknown = await entered.run("no-such-program")
         after = await entered.run("true")
 
     assert copied.stdout == data
-    assert (copied.returncode, failed.returncode, missing.returncode, after.returncode) == (0, 7, 127, 0)
-    assert b"no-such-program" in missing.stderr
+    assert (copied.returncode, failed.returncode, unknown.returncode, after.returncode) == (0, 7, 127, 0)
+    assert b"no-such-program" in unknown.stderr
 
 
 async def test_each_rank_is_entered_on_its_own_node(cluster: Slurm) -> None:

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from slipway.client.entry.ports import listener, wanted
+from slipway.client.entry.ports import listener, parsed_ports
 from slipway.client.entry.tools import Person, forwarding
 from slipway.failure import Failure
 from tests.unit.slipway.client.entry.test_tools import place
@@ -17,7 +17,7 @@ from tests.unit.slipway.client.entry.test_tools import place
     [(["6006"], {6006: 6006}), (["6006:80", "8888"], {6006: 80, 8888: 8888}), (["65535"], {65535: 65535})],
 )
 def test_a_port_of_the_job_has_one_here(texts: list[str], ports: dict[int, int]) -> None:
-    assert wanted(texts) == ports
+    assert parsed_ports(texts) == ports
 
 
 @pytest.mark.parametrize(
@@ -25,21 +25,21 @@ def test_a_port_of_the_job_has_one_here(texts: list[str], ports: dict[int, int])
 )
 def test_what_is_not_a_port_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(Failure, match="write 6006, or 6006:8080"):
-        wanted([text])
+        parsed_ports([text])
 
 
 def test_a_port_of_the_job_is_named_once() -> None:
     with pytest.raises(Failure, match="named twice"):
-        wanted(["80:81", "80:82"])
+        parsed_ports(["80:81", "80:82"])
 
 
 def test_a_port_that_is_taken_is_the_next_free_one_and_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
 
         with listener(port) as own:
             address, other = own.getsockname()
@@ -52,7 +52,7 @@ def test_a_port_that_is_taken_is_the_next_free_one_and_says_so(
 def test_kubectl_and_ssh_forward_to_this_machine_alone() -> None:
     ports = {6006: 6006, 8888: 9999}
 
-    by_kubectl = forwarding(place("kubernetes"), ports, Person(context="mine"))
+    by_kubectl = forwarding(place("kubectl"), ports, Person(context="mine"))
     by_ssh = forwarding(place("ssh"), ports, Person())
 
     assert by_kubectl == [
@@ -66,4 +66,4 @@ def test_kubectl_and_ssh_forward_to_this_machine_alone() -> None:
 
 
 def test_slurm_has_no_forwarding_of_its_own() -> None:
-    assert forwarding(place("slurm"), {6006: 6006}, Person()) == []
+    assert forwarding(place("srun"), {6006: 6006}, Person()) == []

@@ -30,19 +30,19 @@ OWN = {
     "HF_TOKEN": "of the job",
 }
 #: What the node's own programs have, as in a pod.
-AROUND = {"SLIPWAY_SECRET_0": "HF_TOKEN=of the job", "SLIPWAY_TOKEN": f"{JOB}.1", "OTHER": "of the pod\nX=1"}
+OF_NODE = {"SLIPWAY_SECRET_0": "HF_TOKEN=of the job", "SLIPWAY_TOKEN": f"{JOB}.1", "OTHER": "of the pod\nX=1"}
 
 
 @pytest.fixture(params=["python", "shell"])
 def node(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """The variables of a node, with Python or without."""
     if request.param == "python":
-        return {"PATH": os.environ["PATH"], **AROUND}
+        return {"PATH": os.environ["PATH"], **OF_NODE}
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in TOOLS:
         (tools / name).symlink_to(str(shutil.which(name)))
-    return {"PATH": str(tools), **AROUND}
+    return {"PATH": str(tools), **OF_NODE}
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def job(tmp_path: Path) -> Iterator[Path]:
     directory = tmp_path / "wd of the job"
     directory.mkdir()
     path = {"PATH": os.environ["PATH"]}
-    launcher = subprocess.Popen(["sleep", "600"], env={**path, **AROUND}, cwd="/")
+    launcher = subprocess.Popen(["sleep", "600"], env={**path, **OF_NODE}, cwd="/")
     main = subprocess.Popen(["sleep", "600"], env={**path, **OWN}, cwd=directory)
     (directory / "second").mkdir()
     ranked = {**path, **OWN, "AZ_BATCHAI_TASK_INDEX": "1"}
@@ -76,9 +76,9 @@ def test_it_has_the_variables_of_the_job_byte_by_byte_and_none_of_what_is_around
 ) -> None:
     answer = entered(node, "env", "-0", term="xterm-256color")
 
-    there = dict(one.split(b"=", 1) for one in answer.stdout.rstrip(b"\0").split(b"\0"))
+    its_own = dict(one.split(b"=", 1) for one in answer.stdout.rstrip(b"\0").split(b"\0"))
     assert answer.stderr == b""
-    assert there == {
+    assert its_own == {
         **{name.encode(): value.encode() for name, value in OWN.items()},
         b"PATH": os.environ["PATH"].encode(),
         b"PWD": str(job).encode(),
@@ -105,10 +105,10 @@ def test_the_process_of_a_rank_is_chosen_and_otherwise_the_first_one(job: Path, 
 
 
 def test_a_word_that_is_no_program_ends_as_in_a_shell(job: Path, node: dict[str, str]) -> None:
-    missing, file = entered(node, "no-such-program"), entered(node, str(job))
+    unknown, file = entered(node, "no-such-program"), entered(node, str(job))
 
-    assert (missing.returncode, file.returncode) == (127, 126)
-    assert b"no-such-program" in missing.stderr
+    assert (unknown.returncode, file.returncode) == (127, 126)
+    assert b"no-such-program" in unknown.stderr
 
 
 def test_without_a_process_of_the_attempt_it_says_so(job: Path, node: dict[str, str]) -> None:
@@ -144,10 +144,10 @@ async def test_a_relay_passes_bytes_both_ways_and_ends_with_the_other_side(node:
         writer.write((await reader.readexactly(len(data)))[::-1])
         writer.close()
 
-    there = await asyncio.start_server(answer, "127.0.0.1", 0)
-    words = ["env", "-i", f"PATH={node['PATH']}", *relaying(there.sockets[0].getsockname()[1])]
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    words = ["env", "-i", f"PATH={node['PATH']}", *relaying(server.sockets[0].getsockname()[1])]
     own = listener(17_000)
-    async with there, await serve(own, words):
+    async with server, await serve(own, words):
         reader, writer = await asyncio.open_connection(*own.getsockname())
         writer.write(data)
         assert await reader.read() == data[::-1]
