@@ -29,6 +29,7 @@ COMMANDS = (
     *("submit.command", "jobs.command", "show", "wait", "cancel", "rerun.command", "pause"),
     *("shell.command", "forward.command"),
     *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
+    "tensorboard.command",
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
     *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
     *("trail", "nodes", "audit", "data.command", "login.command", "doctor.command", "up", "setup"),

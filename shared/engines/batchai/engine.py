@@ -27,7 +27,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.code import may_lack_code
 from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
-from shared.engines.batchai.errors import api_errors
+from shared.engines.batchai.errors import api_errors, raise_refusal
 from shared.engines.batchai.facts import view_of
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
@@ -95,10 +95,12 @@ class BatchAIEngine:
             try:
                 await self._calls.ensure_experiment(order.target.experiment)
             except ResourceExistsError as error:
+                raise_refusal(error)
                 raise Busy(f"experiment {order.target.experiment} is busy") from error
             try:
                 existing = await self._calls.create(order)
-            except ResourceExistsError:
+            except ResourceExistsError as error:
+                raise_refusal(error)
                 existing = await self._calls.job(order.target)
             except ResourceNotFoundError:
                 # The experiment may have been deleted since we made it; the next try makes it again.
@@ -108,8 +110,7 @@ class BatchAIEngine:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
         current = understood_job(existing) if existing is not None else None
         current = current or Observation(JobState.QUEUED, handle=self._calls.job_id(order.target))
-        (current,) = await self._explained(order.target.cluster, [(order.document, current)])
-        return current
+        return (await self._explained(order.target.cluster, [(order.document, current)]))[0]
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""
@@ -212,8 +213,7 @@ class BatchAIEngine:
     async def nodes(self, cluster: str) -> ClusterView:
         """The cluster with its counts of nodes, by a GET of its own."""
         async with api_errors():
-            resource = await self._calls.cluster(cluster)
-        return view_of(cluster, resource["properties"])
+            return view_of(cluster, (await self._calls.cluster(cluster))["properties"])
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """The facts in its resource, at most some seconds old."""

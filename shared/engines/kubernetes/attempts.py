@@ -92,10 +92,15 @@ class Attempts:
             stopped = {str(one["metadata"]["name"]) for one in jobs if was_ended_by_us(one)}
         with_pods = await self._namespace.names_with_pods()
         over |= stopped - with_pods  # what was cancelled or given up gets no other
-        closed = with_pods - tokens.keys()
-        found_jobs = await each(closed, self._namespace.job)
-        tokens |= {str(one["metadata"]["name"]): token_of(one) for one in found_jobs if one is not None}
+        others = sorted(with_pods - tokens.keys())
+        tokens |= dict(zip(others, await each(others, self._token), strict=True))
         return {name: token for name, token in tokens.items() if token and name not in over}
+
+    async def _token(self, name: str) -> str:
+        """The token of an attempt that is not listed, and has pods: its Job is closed, or gone."""
+        job = await self._namespace.job(name)
+        owners = [job] if job is not None else await self._namespace.pods(name)
+        return next(filter(None, map(token_of, owners)), "")
 
     async def see(self, target: Target) -> Observation:
         """Read one attempt. Raises NotFound."""
@@ -121,9 +126,11 @@ class Attempts:
         raise NotFound(f"Kubernetes does not run pod {number} of {target.name} now")
 
     async def cancel(self, target: Target) -> None:
-        """Suspend the Job, if it exists and has not ended."""
+        """Suspend the Job, if it exists and has not ended. Where it is gone, end the pods that it left."""
         own_job = await self._looks.own(target)
-        if own_job is not None and not _is_over(own_job):
+        if own_job is None:
+            await self._namespace.end_orphans(target)
+        elif not _is_over(own_job):
             now = datetime.fromtimestamp(self._clock(), UTC)
             await self._namespace.stop(own_job, now.isoformat(timespec="seconds"))
 
@@ -171,6 +178,8 @@ class Attempts:
         own_job = await self._looks.own(target)
         if own_job is not None:
             await self._namespace.delete(own_job)
+        else:
+            await self._namespace.end_orphans(target)
 
 
 def _is_over(document: Mapping[str, object]) -> bool:

@@ -30,7 +30,8 @@ from shared.engines.slurm.job.request import is_too_long, submission, too_long
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.queue import Queue
 from shared.engines.slurm.translation import has_ended, observation, state_of
-from shared.engines.slurm.wire.client import SLURMCTLD, Answer, SlurmClient
+from shared.engines.slurm.wire.answer import SLURMCTLD, Answer
+from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy
 from shared.jobspec import JsonObject
 

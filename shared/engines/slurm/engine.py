@@ -27,7 +27,7 @@ from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.entrance import rank_entrance
 from shared.engines.slurm.job.check import check
-from shared.engines.slurm.job.chosen import Listed, absent, listed
+from shared.engines.slurm.job.chosen import Listed, absent, listings
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.resources import merged, refusals
 from shared.engines.slurm.job.share import requested
@@ -157,7 +157,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
             lists[what] = answer.body.get(what) or ()
         if len(self._listed) >= _MOST_VIEWS:  # jobs choose partitions, so there may be any number of names
             self._listed.clear()
-        self._listed[view_key] = listed(partition, **lists)
+        self._listed |= {(name, one): of_one for one, of_one in listings(partition, **lists).items()}
         return view(replace(self._clusters[name], partition=partition), **lists)
 
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:

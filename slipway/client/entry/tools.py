@@ -95,8 +95,7 @@ def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[s
     if place.tool == "srun":
         return []
     values = place.values
-    pairs = [
-        word for remote, local in ports.items() for word in ("-L", f"127.0.0.1:{local}:127.0.0.1:{remote}")
-    ]
+    pairs = [f"127.0.0.1:{local}:127.0.0.1:{remote}" for remote, local in ports.items()]
+    options = [word for pair in pairs for word in ("-L", pair)]
     host = ("-p", values["port"], "-l", values["user"], values["host"])
     return ["ssh", *_KEEP_ALIVE, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *options, *host]
