@@ -84,7 +84,7 @@ class Attempts:
         sizes = [nodes_of(one.task) for one in listed if not one.is_over and one.is_readable]
         view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
         if sizes:
-            await self._pool.scale(demand(sizes))
+            await self._pool.scale(demand(sizes, self._pool.slots))
             await self._pool.reboot_failed()
         over = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(over, self._tasks.delete)

@@ -13,7 +13,7 @@ from shared.core.errors import EngineError, Misconfigured
 from shared.engines.batch.account import Account
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.node_faults import FILTER, SELECT, faults, may_reboot
-from shared.engines.batch.pools import error_text, target_of, view
+from shared.engines.batch.pools import error_text, slots_of, target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.wire.client import BatchClient
 
@@ -36,6 +36,8 @@ class Pool:
         self._formula, self._written = "", float("-inf")
         #: the number of nodes that the pool is resizing to
         self._target = 0
+        #: how many tasks on one node share it, by the last view
+        self.slots = 1
         #: the problem with the last formula
         self._trouble = ""
         #: the nodes of the last view that cannot run jobs, until they are rebooted
@@ -50,7 +52,7 @@ class Pool:
             if one.get("poolId") == name:
                 counts = one
         self._formula = str(pool.get("autoScaleFormula") or "") if pool.get("enableAutoScale") else ""
-        self._target = target_of(pool)
+        self._target, self.slots = target_of(pool), slots_of(pool)
         quota = await self._account.quota(str(pool.get("vmSize") or ""))
         current = view(self._cluster, pool, counts, quota)
         self._failed = await self._failed_nodes() if current.counts["unusable"] else []

@@ -77,14 +77,23 @@ def view(
             priority=priority,
             region=cluster.region,
             **_alone(pool),
-            allotted=Allotted(part=1 / max(1, int(pool.get("taskSlotsPerNode") or 1))),
+            allotted=Allotted(part=1 / slots_of(pool)),
         ),
     )
 
 
+def slots_of(pool: Mapping[str, Any]) -> int:
+    """How many tasks share a node."""
+    return max(1, int(pool.get("taskSlotsPerNode") or 1))
+
+
 def _alone(pool: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of a pool whose nodes may not speak to each other: no job there has more than one."""
-    return {"max_nodes": 1, "lists_all": True} if pool.get("enableInterNodeCommunication") is False else {}
+    """The facts of a pool whose nodes may not speak to each other, or are shared: jobs have one node each.
+
+    Azure never starts a task on several nodes there.
+    """
+    are_alone = pool.get("enableInterNodeCommunication") is False or slots_of(pool) > 1
+    return {"max_nodes": 1, "lists_all": True} if are_alone else {}
 
 
 def _supply(cluster: BatchCluster, quota: Quota | None) -> Supply:
