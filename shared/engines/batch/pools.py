@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import ClusterView, Why, lacks_quota, too_large
+from shared.core.errors import Misconfigured
 from shared.core.facts import Allotted, Supply
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.node_faults import START_TASK, UNUSABLE
@@ -36,6 +37,7 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
     ("AllocationTimedout", "NoCapacity", "Azure did not give virtual machines in time"),
     ("Overconstrained", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
     ("Capacity", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
+    ("PoolBeingDeleted", "PoolUnusable", "its pool is being deleted"),
     ("AutoScal", "Formula", "Azure cannot evaluate the pool's formula; an operator has to correct it"),
     (
         "Image",
@@ -113,13 +115,16 @@ def errors(pool: Mapping[str, Any]) -> list[str]:
     """The pool's own errors, each with its code in front."""
     resize = [error_text(one) for one in pool.get("resizeErrors") or ()]
     formula = (pool.get("autoScaleRun") or {}).get("error")
-    return [*resize, *([error_text(formula)] if formula else [])]
+    deleted = ["PoolBeingDeleted: by someone else"] if pool.get("state") == "deleting" else []
+    return [*deleted, *resize, *([error_text(formula)] if formula else [])]
 
 
-def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) -> Why | None:
+def why(nodes: int, current: ClusterView | Misconfigured | None, *, taken_back: bool = False) -> Why | None:
     """Why a queued task with this many nodes waits; None while the pool is unknown."""
     if current is None:
         return None
+    if isinstance(current, Misconfigured):
+        return Why("PoolUnusable", f"its pool cannot be used: {current}")
     if never := too_large(nodes, current):
         return Why("TooManyNodes", never, never=True)
     if current.counts.get("idle", 0) >= nodes:
