@@ -21,7 +21,7 @@ _PATIENCE, _AGAIN = 2.0, 15.0
 #: More subjects than this are not clusters but texts of jobs: all are forgotten, and queried again.
 _MOST = 1000
 #: Seconds for which the last view explains waits while the cluster does not answer.
-_KEPT = 300.0
+_OLDEST = 300.0
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Lately(Generic[Subject]):
         snapshot = await self._look_at(subject, min(since, self._good))
         if snapshot.failure is None:
             return snapshot.view
-        is_kept = 0 <= self._clock() - snapshot.viewed <= _KEPT
-        return snapshot.view if is_kept and not isinstance(snapshot.failure, Misconfigured) else None
+        is_recent = 0 <= self._clock() - snapshot.viewed <= _OLDEST
+        return snapshot.view if is_recent and not isinstance(snapshot.failure, Misconfigured) else None
 
     def refusal(self, subject: Subject) -> Misconfigured | None:
         """Why the last look was refused, if an operator has to correct that."""
@@ -78,17 +78,18 @@ class Lately(Generic[Subject]):
                 good = min(self._good, _AGAIN) if before.failure else seconds
                 if 0 <= self._clock() - before.at <= good:
                     return before
-            self._looks[subject] = snapshot = await self._look(subject, before or _Snapshot(float("-inf")))
+            self._looks[subject] = snapshot = await self._query(subject, before or _Snapshot(float("-inf")))
             return snapshot
 
-    async def _look(self, subject: Subject, before: _Snapshot) -> _Snapshot:
+    async def _query(self, subject: Subject, before: _Snapshot) -> _Snapshot:
         try:
             async with asyncio.timeout(_PATIENCE):
                 view = await self._view_of(subject)
         except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
             late = isinstance(error, TimeoutError)
-            why = no_answer(error, _PATIENCE) if late else repr(error)
-            log.warning("%s cannot be queried: %s", subject, why)
+            log.warning(
+                "%s cannot be queried: %s", subject, no_answer(error, _PATIENCE) if late else repr(error)
+            )
             return replace(before, at=self._clock(), failure=error)
         now = self._clock()
         return _Snapshot(now, view, now)

@@ -82,10 +82,10 @@ class Attempts:
         listed = [one async for one in self._tasks.listed(since)]
         self._looked = now
         sizes = [nodes_of(one.task) for one in listed if not one.is_over and one.is_readable]
-        view = await self._look() if sizes else None
+        view = await self._pool_view() if sizes else None
         if sizes:
             await self._pool.scale(demand(sizes, self._pool.slots))
-            await self._pool.reboot_failed()
+            await self._pool.restart_failed()
         over = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(over, self._tasks.delete)
         by_name = {one.name: one for one in listed}
@@ -167,10 +167,10 @@ class Attempts:
 
     async def _observed(self, task: Listed, target: Target) -> Observation:
         waits = task.task.get("state") == "active"
-        view = await self._look() if waits else None
+        view = await self._pool_view() if waits else None
         return await self._understood(task, target, view)
 
-    async def _look(self) -> ClusterView | Misconfigured | None:
+    async def _pool_view(self) -> ClusterView | Misconfigured | None:
         """The pool, as far as it is known, or why it is refused."""
         name = self._cluster.name
         return await self._lately.now(name, _GOOD) or self._lately.refusal(name)

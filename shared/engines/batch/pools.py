@@ -10,7 +10,7 @@ from shared.core.engine import ClusterView, Why, lacks_quota, too_large
 from shared.core.errors import Misconfigured
 from shared.core.facts import Allotted, Supply
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.node_faults import START_TASK, UNUSABLE
+from shared.engines.batch.node_faults import UNUSABLE, WORDS
 from shared.engines.batch.quota import Quota
 from shared.engines.batch.sizes import size_trouble
 
@@ -135,8 +135,8 @@ def why(nodes: int, current: ClusterView | Misconfigured | None, *, taken_back: 
         return _of_error(errors_of_pool[0], current.name)
     if lacks_quota(nodes, current):
         return Why("Quota", f"{current.supply.quota}: ask Azure for more", lacks_capacity=True)
-    reason = _comes(nodes, current)
-    if not taken_back:
+    reason = _of_nodes(current) or _comes(nodes, current)
+    if not taken_back or reason.word in WORDS:  # the names of nodes leave no room
         return reason
     return replace(reason, text=f"its nodes were taken away, and it runs again: {reason.text}")
 
@@ -156,7 +156,7 @@ def _comes(nodes: int, current: ClusterView) -> Why:
     if counts.get("preparing", 0):
         return Why("NodesPreparing", f"nodes of the cluster {current.name} are being prepared", passes=True)
     if counts.get("unusable", 0):
-        return _of_nodes(current)
+        return Why(UNUSABLE, f"nodes of the cluster {current.name} are unusable")
     if counts.get("idle", 0) + counts.get("running", 0) < nodes:
         text = f"the pool of {current.name} lacks nodes; Azure evaluates its formula every five minutes"
         return Why("NodesMissing", text, passes=True)
@@ -164,14 +164,14 @@ def _comes(nodes: int, current: ClusterView) -> Why:
 
 
 def _is_of_nodes(error: str) -> bool:
-    return error.partition(":")[0] in (START_TASK, UNUSABLE)
+    return error.partition(":")[0] in WORDS
 
 
-def _of_nodes(current: ClusterView) -> Why:
-    """Why nodes cannot be used, as far as they say."""
+def _of_nodes(current: ClusterView) -> Why | None:
+    """Why nodes cannot be used, as far as they say; None where none failed."""
     for word, _, text in (error.partition(": ") for error in filter(_is_of_nodes, current.errors)):
         return Why(word, text)
-    return Why(UNUSABLE, f"nodes of the cluster {current.name} are unusable")
+    return None
 
 
 def error_text(one: Mapping[str, Any]) -> str:

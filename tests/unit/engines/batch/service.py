@@ -81,7 +81,7 @@ class Service:
             return 200, {"value": [{"poolId": "t4", **self.counts}] if self.counts else []}
         if request.path == "/pools/t4/nodes":
             return 200, {"value": self.failed}
-        if request.path.endswith("/reboot"):
+        if request.path.endswith(("/reboot", "/removenodes")):
             return 202, None
         if request.path == "/pools/t4":
             return 200, self.pool
