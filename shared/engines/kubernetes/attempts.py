@@ -119,7 +119,7 @@ class Attempts:
                 if (pod["status"].get("phase"), index_of(pod)) == ("Running", number):
                     name, namespace = pod["metadata"].get("name", ""), self._cluster.namespace
                     return entrance(
-                        "kubernetes",
+                        "kubectl",
                         server=self._client.server,
                         namespace=namespace,
                         pod=name,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 #: Exits with this, as ssh and kubectl do, if there is nothing to enter.
 NOTHING = 255
 #: Variables that hold the rank of a process.
-_RANKS = "OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK AZ_BATCHAI_TASK_INDEX SLURM_PROCID SLIPWAY_RANK"
+_RANKS = "OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK AZ_BATCHAI_TASK_INDEX SLIPWAY_RANK"
 _MARK = "SLIPWAY_ENTERED"
 _NOTHING = "slipway: no process of attempt {} of {} runs here: it has not begun, has ended, or is elsewhere"
 

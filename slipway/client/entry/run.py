@@ -19,7 +19,7 @@ from slipway.terminal.screen import say
 
 #: Where one gets a tool that is missing.
 _SOURCES = {
-    "kubectl": "install it (https://kubernetes.io/docs/tasks/tools/), with a kubeconfig of your own",
+    "kubectl": "install it, with a kubeconfig of your own",
     "srun": "run this on a machine of the cluster, or ask its operator to name a login node (`enter`)",
     "ssh": "install an OpenSSH client",
     "sudo": "run this as the user of the jobs",
@@ -30,15 +30,15 @@ _REFUSED = 1
 
 def person_of(place: Place) -> Person:
     """Who runs this command, as far as the tool needs it."""
-    if place.tool == "kubernetes":
+    if place.tool == "kubectl":
         return Person(context=_context(place.values["server"]))
-    return Person(account=getpass.getuser() if place.tool == "slurm" and not place.values["login"] else "")
+    return Person(account=getpass.getuser() if place.tool == "srun" and not place.values["login"] else "")
 
 
 def run(words: Sequence[str], place: Place, person: Person) -> int:
-    """Run a tool to its exit code. Raises Failure if it is not there, or if Kubernetes lacks a right."""
+    """Run a tool to its exit code. Raises Failure if it is not there, or if kubectl lacks a right."""
     code = _run(words)
-    if code == _REFUSED and place.tool == "kubernetes":
+    if code == _REFUSED and place.tool == "kubectl":
         _check_rights(place, person)
     return code
 
@@ -92,10 +92,9 @@ def _context(server: str) -> str:
 def _check_rights(place: Place, person: Person) -> None:
     """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all."""
     for verb, resource in (("get", "pods"), ("get", "pods/exec"), ("create", "pods/exec")):
-        asked = [*kubectl(place, person), "auth", "can-i", verb, *_resource(resource)]
-        answer = subprocess.run(
-            [path_of("kubectl"), *asked[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
-        )
+        question = [*kubectl(place, person)[1:], "auth", "can-i", verb, *_resource(resource)]
+        words = [path_of("kubectl"), *question]
+        answer = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         if answer.stdout.strip() == b"no":
             text = f"your account may not {verb} {resource} in the namespace {place.values['namespace']}"
             rights = "a Role needs get on pods, and get and create on pods/exec and pods/portforward"
