@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.core.job import ARROWS, JobState
+from shared.core.states import ARROWS, JobState
 from tests.unit.documents.corpus import PAGES, ROOT
 
 #: Pages of one reader with several tasks, of which each has a section.
