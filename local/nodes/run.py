@@ -12,13 +12,13 @@ from confined.removal import remove
 from local.nodes import tasks
 from local.nodes.containers import Containers, Host, forget, left_over_site, runtime_for
 from local.nodes.fault import Failed, Fault
-from local.nodes.guests import Guests
 from local.nodes.journal import Journal
 from local.nodes.launcher import Launcher
 from local.nodes.mounts import Mounter, Mounts
 from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
-from local.nodes.ssh import Peer, write_ssh
+from local.nodes.ssh.guests import Guests
+from local.nodes.ssh.script import Peer, write_ssh
 from local.nodes.usage import sampled
 from local.nodes.work import Outcome, Plan, Process, Work, outcome_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncssh
 
-from local.nodes.guests import Entrance
+from local.nodes.ssh.guests import Entrance
 
 
 class NodeFiles(asyncssh.SFTPServer):

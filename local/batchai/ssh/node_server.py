@@ -14,7 +14,7 @@ from local.batchai.ssh.account import Account
 from local.batchai.ssh.node_files import NodeFiles
 from local.batchai.ssh.session import REFUSED, run
 from local.batchai.state.models import Cluster, Node
-from local.nodes.guests import Entrance, Guests
+from local.nodes.ssh.guests import Entrance, Guests
 
 Listener = asyncssh.SSHAcceptor
 
@@ -54,7 +54,7 @@ class NodeServer(asyncssh.SSHServer):
         self._account, self._entrance = Account(cluster()), entrance
 
     def begin_auth(self, username: str) -> bool:
-        """Nobody is let in without a key or a password."""
+        """Whether a key or a password is required: always."""
         return True
 
     def public_key_auth_supported(self) -> bool:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from local.batchai.ssh.node_server import Listener
     from local.batchai.state.database import Store
     from local.batchai.state.models import Cluster, Node
-    from local.nodes.guests import Guests
     from local.nodes.run import Run
+    from local.nodes.ssh.guests import Guests
 
 _log = logging.getLogger(__name__)
 #: The service counted ports from here on; the others are tried where another emulator has one.

@@ -14,7 +14,7 @@ from typing import Any
 
 import asyncssh
 
-from local.nodes.guests import Entrance
+from local.nodes.ssh.guests import Entrance
 
 #: The exit code of ssh for what is not the command's own doing.
 REFUSED = 255

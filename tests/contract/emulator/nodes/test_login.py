@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import shutil
+import socket
 import subprocess
 import termios
 from collections.abc import AsyncIterator
@@ -196,11 +197,11 @@ async def test_files_come_and_go_by_scp_and_sftp_from_the_directory_of_the_job(
     async with running(lab, tmp_path) as (node,):
         copies = (("-q",), ("-q", "-O"))  # by sftp, and as before that
         for number, options in enumerate(copies):
-            there = f"{node.place}:copy ü {number}"
-            there = there if "-O" not in options else f"{node.place}:copy_{number}"
+            target = f"{node.place}:copy ü {number}"
+            target = target if "-O" not in options else f"{node.place}:copy_{number}"
             back = str(tmp_path / f"back-{number}")
-            up = await ran(*node.words(*options, str(tmp_path / "data.bin"), there, program="scp"))
-            down = await ran(*node.words(*options, there, back, program="scp"))
+            up = await ran(*node.words(*options, str(tmp_path / "data.bin"), target, program="scp"))
+            down = await ran(*node.words(*options, target, back, program="scp"))
             assert (up[0], down[0]) == (0, 0), (up, down)
             assert content_of(back) == content
         batch = f"pwd\nls\nget begun {tmp_path}/begun\n".encode()
@@ -209,23 +210,24 @@ async def test_files_come_and_go_by_scp_and_sftp_from_the_directory_of_the_job(
         assert re.search(rb"working directory: \S+/wd\n", out)
         assert b"copy_1" in out
         assert content_of(f"{tmp_path}/begun") == b"begun\n"
-        missing = await ran(*node.words("-q", f"{node.place}:missing", str(tmp_path), program="scp"))
-        assert missing[0] == 1
-        assert "missing" in missing[2]
+        absent = await ran(*node.words("-q", f"{node.place}:missing", str(tmp_path), program="scp"))
+        assert absent[0] == 1
+        assert "missing" in absent[2]
 
 
 async def test_a_port_of_the_job_is_forwarded(lab: Lab, tmp_path: Path) -> None:
     script = "echo served > page; python3 -u -m http.server 0 --bind 127.0.0.1 >log 2>&1 & touch begun; wait"
     async with running(lab, tmp_path, script) as (node,):
         port = await until_port(node)
-        here = 20_000 + port % 10_000
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            own = free.getsockname()[1]
         tunnel = await asyncio.create_subprocess_exec(
-            *node.words("-N", "-L", f"127.0.0.1:{here}:127.0.0.1:{port}")
+            *node.words("-N", "-L", f"127.0.0.1:{own}:127.0.0.1:{port}")
         )
         try:
 
             async def served() -> str | None:
-                address = f"http://127.0.0.1:{here}/page"
+                address = f"http://127.0.0.1:{own}/page"
                 try:
                     async with aiohttp.ClientSession() as session, session.get(address) as answer:
                         return await answer.text()
