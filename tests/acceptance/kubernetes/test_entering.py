@@ -73,9 +73,9 @@ class Rig:
                 assert not patience.is_over(seen_now), seen_now
                 await asyncio.sleep(0.1)
             entrance = await engine.entrance(order.target, order.document, rank)
-            assert (entrance.tool, entrance.reason) == ("kubernetes", "")
+            assert (entrance.tool, entrance.reason) == ("kubectl", "")
             job, _, attempt = order.target.token.partition(".")
-            answer = {"job": job, "attempt": int(attempt), "rank": rank, "kubernetes": entrance.place}
+            answer = {"job": job, "attempt": int(attempt), "rank": rank, "kubectl": entrance.place}
             inside = Entered(place_of(answer), self.kubeconfig)
             await _until(inside, "sh", "-c", "test -e begun")
             yield inside
@@ -200,7 +200,7 @@ async def test_nothing_of_a_job_that_has_ended_is_entered(rig: Rig, jobs: object
 
 async def test_a_pod_without_a_process_of_the_job_says_so(rig: Rig, jobs: object) -> None:
     async with rig.job(_PRINTS) as inside:
-        other = Entered(Place(f"j_{'b' * 24}", 2, 0, "kubernetes", inside.place.values), inside.kubeconfig)
+        other = Entered(Place(f"j_{'b' * 24}", 2, 0, "kubectl", inside.place.values), inside.kubeconfig)
         answer = await other.run("echo", "in")
 
     assert (answer.code, answer.out) == (NOTHING, b"")

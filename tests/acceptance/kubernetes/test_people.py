@@ -62,7 +62,7 @@ async def person(cluster: Kubernetes, rights: Mapping[str, Sequence[str]], folde
 def place(cluster: Kubernetes, pod: str) -> Place:
     """The pod as the place of a job."""
     values = {"server": cluster.url, "namespace": "slipway", "pod": pod, "container": "main"}
-    return Place(f"j_{'a' * 24}", 1, 0, "kubernetes", values)
+    return Place(f"j_{'a' * 24}", 1, 0, "kubectl", values)
 
 
 async def test_a_person_with_the_role_lacks_nothing(
