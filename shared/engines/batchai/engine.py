@@ -15,20 +15,13 @@ from typing import Any
 
 from shared.core.abilities import Ability
 from shared.core.each import each
-from shared.core.engine import (
-    ClusterView,
-    FileChunk,
-    FilePage,
-    Observation,
-    Order,
-    OutputFile,
-    Submission,
-    Variable,
-)
+from shared.core.engine import ClusterView, FileChunk, FilePage, Observation, Order, OutputFile, Submission
 from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
+from shared.core.relations.entrance import Entrance, node_of
+from shared.core.relations.variables import Variable
 from shared.engines.batchai.abilities import abilities_of, time_to_save
 from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
@@ -38,6 +31,7 @@ from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors, raise_refusal
 from shared.engines.batchai.facts import view_of
+from shared.engines.batchai.login import login_of
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.taken_names import taken_names
@@ -206,6 +200,13 @@ class BatchAIEngine:
             except Refused:
                 self._addresses.drop(folder, name)
                 raise
+
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """The address at which the node of a rank answers ssh, and the cluster's administrator."""
+        async with api_errors():
+            resource = (await self._calls.cluster(target.cluster))["properties"]
+            nodes = await self._calls.logins(target)
+        return login_of(resource, nodes, node_of(spec, rank), target)
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The cluster with its counts of nodes, by a GET of its own."""
