@@ -10,6 +10,7 @@ import azure.functions as func
 
 from functions.caller import caller
 from functions.openapi.elements import (
+    CANCELLATION,
     JOB_CONDITIONS,
     JOB_DOCUMENT,
     JOB_HEADERS,
@@ -25,7 +26,7 @@ from shared.core.caller import SUBMIT
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
-    from shared.answers.job import AcceptedJob, JobDetail, JobPage
+    from shared.answers.job import AcceptedJob, CancelledJobs, JobDetail, JobPage
     from shared.answers.job_sweep import AcceptedSweep, SweepDetail
     from shared.core.job import Job
     from shared.intake.accept import Accepted
@@ -175,6 +176,43 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     stored = await cancel(app, req.route_params["id"], caller())
     (job,) = await as_they_stand(app, [stored.job])
     return answer(whole(job), 200 if job.state.terminal else 202)
+
+
+@operation(
+    blueprint,
+    "POST",
+    "jobs/cancel",
+    answered=(202, 200),
+    refusals={409: "OtherNumber"},
+    refused=(413,),
+    headers=(KEY,),
+    body=CANCELLATION,
+)
+async def cancel_jobs(req: func.HttpRequest) -> Reply[CancelledJobs]:
+    """Cancel all jobs that fit.
+
+    409 with the `number` of those that fit, if another one is `expected`, or if it is more than 500. The
+    answer has the `jobs` whose ends were asked for, and the `refused` ones with the reason; each needs the
+    rights of `cancel_job`. With the same `Idempotency-Key`, a repetition counts the jobs of the first try,
+    too. 202, or 200 if all have ended.
+    """
+    from functions.document import document_in, key_of
+    from shared.operate import cancel_jobs as many
+
+    app, who = ports(), caller()
+    request = many.request_of(await document_in(req, app.policy.limits))
+    selection = await many.select(app, request, who, request.code(who, key_of(req, None)))
+    if not selection.agrees(request.expected):
+        return _other_number(len(selection.jobs), request.expected)
+    result = await many.end(app, selection, who)
+    reply = answer(many.shown(result), 200 if all(job.state.terminal for job in result.jobs) else 202)
+    reply.subject, reply.teams = f"{request}: {len(result.jobs)} jobs", result.teams
+    return reply
+
+
+def _other_number(number: int, expected: int) -> Reply[Any]:
+    remedy = "list them again (GET /api/jobs), and send their number"
+    return problem(409, f"{number} jobs fit, and {expected} were expected", remedy, number=number)
 
 
 @operation(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import azure.functions as func
@@ -42,6 +43,18 @@ async def document_of(req: func.HttpRequest, limits: Limits) -> Request:
 
     event, body = event_of(req), body_of(req)
     return await off_loop(len(body), read_request, body, limits, event=event)
+
+
+async def document_in(req: func.HttpRequest, limits: Limits) -> Mapping[str, Any]:
+    """The JSON object that is the body of a request. Raises Misuse for any other body."""
+    from shared.core.pacing.off_loop import off_loop
+    from shared.jobspec import read
+
+    body = body_of(req, remedy="send a JSON object")
+    document, problems = await off_loop(len(body), read, body, limits)
+    if document is None:
+        raise Misuse(problems[0].message, remedy="send a JSON object")
+    return document
 
 
 def event_of(req: func.HttpRequest) -> Event | None:

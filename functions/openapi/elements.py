@@ -226,3 +226,26 @@ JOB_CONDITIONS = (
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
     AFTER,
 )
+#: Those of a list of jobs that have not ended, whose number is known.
+_SELECTING = [one for one in JOB_CONDITIONS if one.name not in ("error", "order", "limit", "after")]
+CANCELLATION = Body(
+    "conditions on jobs that have not ended, as of a list, and how many are expected to fit",
+    (
+        {
+            "type": "object",
+            "properties": {
+                "conditions": {
+                    "type": "object",
+                    "properties": {
+                        one.name: {**one.schema, "description": one.description} for one in _SELECTING
+                    },
+                    "minProperties": 1,
+                    "additionalProperties": False,
+                },
+                "expected": {"type": "integer"},
+            },
+            "required": ["conditions", "expected"],
+            "additionalProperties": False,
+        },
+    ),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from shared.answers.base import Answer, ReasonWord, StateWord, Time
-from shared.answers.problem import Finding
+from shared.answers.problem import Finding, ProblemDocument
 
 
 class Waits(Answer):
@@ -106,6 +106,8 @@ class JobLine(Answer):
     """For how long a node installed packages for its last attempt, as its preparation wrote."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way."""
+    cancelled_by: str | None = None
+    """Who asked first for its cancellation, by their id; missing where its cluster or a rule ended it."""
     sweep: SweepMember | None = None
 
 
@@ -168,6 +170,8 @@ class HistoryEntry(Answer):
     attempt: int
     reason: ReasonWord | None = None
     note: str | None = None
+    by: str | None = None
+    """Who asked for the job's end then, by their id; for a key without a name that it is one."""
 
 
 class JobDetail(JobLine):
@@ -195,6 +199,37 @@ class AcceptedJob(JobDetail):
 
     notes: tuple[str, ...]
     """Every value that was filled in."""
+
+
+class CancelledJob(Answer):
+    """A job whose end was asked for."""
+
+    id: str
+    name: str
+    state: StateWord
+
+
+class KeptJob(Answer):
+    """A job whose end was not asked for."""
+
+    id: str
+    name: str
+    why: str
+
+
+class CancelledJobs(Answer):
+    """The jobs that fitted the conditions of a cancellation, the newest first."""
+
+    jobs: tuple[CancelledJob, ...]
+    refused: tuple[KeptJob, ...]
+    """Those that the caller may not change, or that could not be reached now."""
+
+
+class OtherNumber(ProblemDocument):
+    """The refusal to cancel another number of jobs than expected."""
+
+    number: int | None = None
+    """How many fit; missing if they are too many."""
 
 
 class JobPage(Answer):

@@ -64,10 +64,8 @@ class Job(FrozenModel):
     labels: dict[str, str] = Field(default_factory=dict)
     notify: tuple[Receiver, ...] = ()
     drop: Drop | None = None
-    #: the archive that every attempt runs; None if it brings no code, or mounts it
-    code: Code | None = None
-    #: folder of the receipt in the container `runs`
-    receipt: str = ""
+    code: Code | None = None  #: the archive that every attempt runs; None if it brings no code, or mounts it
+    receipt: str = ""  #: folder of the receipt in the container `runs`
     #: who sent it: the caller at the API, or the door
     source: str = ""
     #: the team that it belongs to; "" where there are no teams
@@ -81,13 +79,13 @@ class Job(FrozenModel):
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
     sweep: Member | None = None  #: its job sweep, if it belongs to one
-    #: its claim on its team's quota; None if there is no quota
-    claim: Claim | None = None
+    claim: Claim | None = None  #: its claim on its team's quota; None if there is no quota
     #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node
     gpus: int = 0
     part: float = 1.0
     shares: bool = False  #: whether it shares them, so that what its scheduler reports counts
     rate: Rate | None = None  #: the price of an hour of its part; None if it is not known
+    longest: float = 0.0  #: hours for which it may run; 0 in older records
 
     state: JobState
     reason: Reason | None = None
@@ -104,11 +102,13 @@ class Job(FrozenModel):
     target: Target | None = None
     #: the engine's own name for the attempt, such as a number or an id; "" until it is known
     handle: str = ""
-    #: the folders between a path prefix of the job file and this attempt's output; "" until that is known
+    #: the folders between a path prefix of the job file and this attempt's output; "" until it is known
     segment: str = ""
     waiting: Waiting | None = None
     idle: Idle | None = None
     cancel: bool = False
+    cancelled_by: str = ""  #: who asked first for that
+    cancel_request: str = ""  #: the code of the request, if it was for many jobs
     misses: int = 0
     missed_at: AwareDatetime | None = None
     unknown_since: AwareDatetime | None = None
@@ -129,8 +129,7 @@ class Job(FrozenModel):
     slot: AwareDatetime | None = Field(default=None, alias="turn")
     sequence: int = 1
     history: tuple[Entry, ...] = ()
-    #: where the whole record is, if this one is only a tombstone
-    archived: str = ""
+    archived: str = ""  #: where the whole record is, if this one is only a tombstone
 
     @property
     def fixed_target(self) -> Target:
@@ -263,6 +262,7 @@ class Job(FrozenModel):
             note=str(changes.get("message", ""))[:200],
             waits=waiting.text if waiting else "",
             late=drop.late if (drop := changes.get("drop", self.drop)) else "",
+            by=changes.get("cancelled_by", ""),
         )
         history = shortened((*self.history, entry))
         after = self.model_copy(update={"state": state, "sequence": sequence, "history": history, **changes})

@@ -53,7 +53,7 @@ def line(job: Job) -> dict[str, Any]:
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "resumes": job.resumes}
     more["engine"] = _engine(job)
     more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
-    more |= {"usage": _usage(job), "packagesSeconds": job.packages or None}
+    more |= {"cancelledBy": job.cancelled_by, "usage": _usage(job), "packagesSeconds": job.packages or None}
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 
@@ -159,6 +159,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
             "attempt": entry.attempt,
             "reason": entry.reason.value if entry.reason else None,
             "note": entry.note or entry.waits,
+            "by": entry.by,
         }
     )
 

@@ -68,10 +68,10 @@ def end_lost(ports: Ports, stored: Stored, since: datetime) -> Change:
     return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
 
 
-def end_unsubmitted(ports: Ports, stored: Stored) -> Change:
-    """The end of a job that was cancelled before this attempt was submitted."""
-    text = "cancelled before it was submitted"
-    return move(ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED, message=text)
+def end_unsubmitted(ports: Ports, stored: Stored, **origin: str) -> Change:
+    """The end of a job that was cancelled before this attempt was submitted; `origin`: by whom, just now."""
+    text, reason = "cancelled before it was submitted", Reason.TERMINATED
+    return move(ports, stored, JobState.CANCELLED, cancel=True, reason=reason, message=text, **origin)
 
 
 def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:

@@ -112,6 +112,14 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
         return answer
 
+    async def cancel_jobs(self, conditions: Mapping[str, str], expected: int) -> shapes.CancelledJobs:
+        """Cancel all jobs that fit, if they are so many. Raises Failure."""
+        body = json.dumps({"conditions": dict(conditions), "expected": expected})
+        answer: shapes.CancelledJobs = await self._json(
+            "POST", "jobs/cancel", data=body, headers=keyed(new_key())
+        )
+        return answer
+
     async def pause(self, reason: str) -> shapes.PauseState:
         """Stop submissions to all clusters until `resume`. Raises Failure."""
         answer: shapes.PauseState = await self._json(

@@ -123,6 +123,17 @@ class Finding(TypedDict):
     edits: NotRequired[list[Replacement]]
     patch: NotRequired[list[dict[str, Any]]]
 
+class ProblemDocument(TypedDict):
+    type: str
+    title: str
+    status: int
+    detail: str
+    remedy: NotRequired[str]
+    jobId: NotRequired[str]
+    errors: NotRequired[list[Finding]]
+    receipt: NotRequired[str]
+    signIn: NotRequired[SignInWay]
+
 class Waits(TypedDict):
     word: str
     text: str
@@ -183,6 +194,7 @@ class JobLine(TypedDict):
     usage: NotRequired[JobUsage]
     packagesSeconds: NotRequired[int]
     owner: NotRequired[str]
+    cancelledBy: NotRequired[str]
     sweep: NotRequired[SweepMember]
 
 class DroppedFile(TypedDict):
@@ -213,6 +225,7 @@ class HistoryEntry(TypedDict):
     attempt: int
     reason: NotRequired[str]
     note: NotRequired[str]
+    by: NotRequired[str]
 
 class JobDetail(JobLine):
     remedy: NotRequired[str]
@@ -227,6 +240,23 @@ class JobDetail(JobLine):
 
 class AcceptedJob(JobDetail):
     notes: list[str]
+
+class CancelledJob(TypedDict):
+    id: str
+    name: str
+    state: str
+
+class KeptJob(TypedDict):
+    id: str
+    name: str
+    why: str
+
+class CancelledJobs(TypedDict):
+    jobs: list[CancelledJob]
+    refused: list[KeptJob]
+
+class OtherNumber(ProblemDocument):
+    number: NotRequired[int]
 
 class JobPage(TypedDict):
     jobs: list[JobLine]
@@ -253,17 +283,6 @@ class SweepDetail(TypedDict):
 
 class AcceptedSweep(SweepDetail):
     notes: list[str]
-
-class ProblemDocument(TypedDict):
-    type: str
-    title: str
-    status: int
-    detail: str
-    remedy: NotRequired[str]
-    jobId: NotRequired[str]
-    errors: NotRequired[list[Finding]]
-    receipt: NotRequired[str]
-    signIn: NotRequired[SignInWay]
 
 class ClusterNode(TypedDict):
     name: str
@@ -480,6 +499,71 @@ class Receipt(JobDetail):
     outputs: NotRequired[list[OutputPlace]]
     spec: NotRequired[dict[str, str]]
     accepted: NotRequired[dict[str, Any]]
+
+class JobMark(TypedDict):
+    id: str
+    name: str
+    at: str
+
+class WaitingGroup(TypedDict):
+    word: str
+    subject: str
+    text: str
+    never: bool
+    jobs: int
+    oldest: JobMark
+    next: JobMark
+
+class FailureGroup(TypedDict):
+    signature: str
+    state: str
+    jobs: int
+    first: JobMark
+    last: JobMark
+
+class IdleJob(TypedDict):
+    id: str
+    name: str
+    since: str
+    endsAfter: str
+
+class ClusterNodes(TypedDict):
+    name: str
+    nodes: dict[str, int] | None
+    at: str | None
+
+class TeamMonth(TypedDict):
+    team: str | None
+    jobs: int
+    nodes: int
+    gpus: int
+    gpuHours: float
+    cost: float
+    reservedGpuHours: float
+    reservedCost: float
+    limitGpuHours: NotRequired[float]
+    budget: NotRequired[float]
+
+class LeftOut(TypedDict):
+    waiting: NotRequired[int]
+    failures: NotRequired[int]
+    idle: NotRequired[int]
+    clusters: NotRequired[int]
+    use: NotRequired[int]
+
+class Overview(TypedDict):
+    scope: Literal["mine", "team", "all"]
+    since: str
+    counts: dict[str, int]
+    waiting: list[WaitingGroup]
+    failures: list[FailureGroup]
+    idle: list[IdleJob]
+    clusters: list[ClusterNodes]
+    month: str
+    currency: str
+    countedSince: str
+    use: list[TeamMonth]
+    leftOut: NotRequired[LeftOut]
 
 class Replacement(TypedDict):
     line: int

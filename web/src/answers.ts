@@ -190,6 +190,21 @@ export type Finding = {
   patch?: (Record<string, unknown>)[];
 };
 
+/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
+export type ProblemDocument = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  /** What the caller can do. */
+  remedy?: string;
+  jobId?: string;
+  errors?: Finding[];
+  receipt?: string;
+  /** Only in a 401 that asks for a token: where people can sign in. */
+  signIn?: SignInWay;
+};
+
 /** Why a job waits, and since when. */
 export type Waits = {
   word: string;
@@ -280,6 +295,8 @@ export type JobLine = {
   packagesSeconds?: number;
   /** The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way. */
   owner?: string;
+  /** Who asked first for its cancellation, by their id; missing where its cluster or a rule ended it. */
+  cancelledBy?: string;
   sweep?: SweepMember;
 };
 
@@ -323,6 +340,8 @@ export type HistoryEntry = {
   attempt: number;
   reason?: string;
   note?: string;
+  /** Who asked for the job's end then, by their id; for a key without a name that it is one. */
+  by?: string;
 };
 
 /** One job with its history, its problems and its receivers. */
@@ -347,6 +366,33 @@ export type JobDetail = JobLine & {
 export type AcceptedJob = JobDetail & {
   /** Every value that was filled in. */
   notes: string[];
+};
+
+/** A job whose end was asked for. */
+export type CancelledJob = {
+  id: string;
+  name: string;
+  state: string;
+};
+
+/** A job whose end was not asked for. */
+export type KeptJob = {
+  id: string;
+  name: string;
+  why: string;
+};
+
+/** The jobs that fitted the conditions of a cancellation, the newest first. */
+export type CancelledJobs = {
+  jobs: CancelledJob[];
+  /** Those that the caller may not change, or that could not be reached now. */
+  refused: KeptJob[];
+};
+
+/** The refusal to cancel another number of jobs than expected. */
+export type OtherNumber = ProblemDocument & {
+  /** How many fit; missing if they are too many. */
+  number?: number;
 };
 
 /** A page of jobs, newest first. */
@@ -389,21 +435,6 @@ export type SweepDetail = {
 export type AcceptedSweep = SweepDetail & {
   /** Every value that was filled in. */
   notes: string[];
-};
-
-/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
-export type ProblemDocument = {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  /** What the caller can do. */
-  remedy?: string;
-  jobId?: string;
-  errors?: Finding[];
-  receipt?: string;
-  /** Only in a 401 that asks for a token: where people can sign in. */
-  signIn?: SignInWay;
 };
 
 /** A node, and its state in the engine's words. */
@@ -730,6 +761,109 @@ export type Receipt = JobDetail & {
   spec?: Record<string, string>;
   /** The completed document, secrets masked. */
   accepted?: Record<string, unknown>;
+};
+
+/** A job, and a moment of it. */
+export type JobMark = {
+  id: string;
+  name: string;
+  at: string;
+};
+
+/** Jobs that wait for the same. */
+export type WaitingGroup = {
+  /** As of `waiting` of a job; "" where the reason is not known yet. */
+  word: string;
+  /** The cluster, the team, the sweep or the job that they wait for; "" for the whole deployment. */
+  subject: string;
+  /** The sentence of the oldest one, at most 160 characters. */
+  text: string;
+  /** Whether they can never start as things stand. */
+  never: boolean;
+  jobs: number;
+  /** The one that was created first, and when it began to wait for this. */
+  oldest: JobMark;
+  /** The one whose turn comes first, and when it was created. */
+  next: JobMark;
+};
+
+/** Jobs that failed, were lost or rejected with errors of one signature. */
+export type FailureGroup = {
+  /** The error with `#` for numbers, digests and ids, at most 160 characters; the condition `error` of a list takes it. */
+  signature: string;
+  /** Of the last one. */
+  state: string;
+  jobs: number;
+  /** The one that ended first since then, and when. */
+  first: JobMark;
+  last: JobMark;
+};
+
+/** A running job that does nothing with what it has. */
+export type IdleJob = {
+  id: string;
+  name: string;
+  since: string;
+  endsAfter: string;
+};
+
+/** The nodes of a cluster by state, as the sweeper's timer saw them last. */
+export type ClusterNodes = {
+  name: string;
+  /** Null for a cluster that did not answer, or has not been asked yet. */
+  nodes: Record<string, number> | null;
+  /** Since when they are so, as far as it is recorded. */
+  at: string | null;
+};
+
+/** What the jobs of a team have, and what they used and may still use in this month. */
+export type TeamMonth = {
+  /** Null for jobs without a team. */
+  team: string | null;
+  /** Those that a cluster has, or is being given. */
+  jobs: number;
+  nodes: number;
+  gpus: number;
+  /** Used by jobs that have ended in this month. */
+  gpuHours: number;
+  cost: number;
+  /** What the jobs that have not ended may still use, if each runs as long as it may. */
+  reservedGpuHours: number;
+  reservedCost: number;
+  /** Of the team's quota, a month. */
+  limitGpuHours?: number;
+  /** Of the team's quota, a month. */
+  budget?: number;
+};
+
+/** How many entries of each list did not fit into the answer; those with the fewest jobs. */
+export type LeftOut = {
+  waiting?: number;
+  failures?: number;
+  idle?: number;
+  clusters?: number;
+  use?: number;
+};
+
+/** What runs, waits and failed, what is free, and what was used; at most 8 kB. */
+export type Overview = {
+  scope: "mine" | "team" | "all";
+  /** Jobs that have ended are counted since then: later than asked for where there are too many. */
+  since: string;
+  /** Jobs by state: all that have not ended, and those that have ended since then. */
+  counts: Record<string, number>;
+  /** The largest first. */
+  waiting: WaitingGroup[];
+  /** The largest first. */
+  failures: FailureGroup[];
+  idle: IdleJob[];
+  clusters: ClusterNodes[];
+  month: string;
+  currency: string;
+  /** The use of teams without a quota is counted since then: later than the month began where there are too many jobs, or they are archived. */
+  countedSince: string;
+  use: TeamMonth[];
+  leftOut?: LeftOut;
 };
 
 /** A part of a fix: the text that belongs between two places. Lines and columns count from 1. */

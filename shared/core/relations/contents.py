@@ -116,6 +116,8 @@ class Entry(FrozenModel):
     waits: str = ""
     #: the files that came too late for it, as `Drop.late`
     late: str = ""
+    #: who asked for the job's end by it; "" for any other entry
+    by: str = ""
 
 
 def shortened(history: tuple[Entry, ...]) -> tuple[Entry, ...]:
