@@ -151,15 +151,13 @@ async def get_jobs(req: func.HttpRequest) -> Reply[JobPage]:
 
 @operation(blueprint, "GET", "jobs/{id}", refused=(404, 410))
 async def get_job(req: func.HttpRequest) -> Reply[JobDetail]:
-    """Get a job with its history."""
-    from shared.core.view import whole
-    from shared.lifecycle import lookup
-    from shared.operate.common_waits import as_it_stands
+    """Get a job with its history.
 
-    app = ports()
-    stored = await lookup.job(app, req.route_params["id"], caller())
-    job = await as_it_stands(app, stored.job)
-    return answer(whole(job))
+    Of one that waits also its `position` in line and its `expectedStart`, which may be half a minute old.
+    """
+    from shared.operate.detail import detail
+
+    return answer(await detail(ports(), req.route_params["id"], caller()))
 
 
 @operation(blueprint, "POST", "jobs/{id}/cancel", answered=(202, 200), refused=(404, 410))

@@ -15,7 +15,8 @@ class Waits(Answer):
     text: str
     since: Time
     position: int | None = None
-    """Its place in its team's line, from 1 on, of a single job that waits for the quota."""
+    """Of a single job: its place among those that wait for the same, from 1 on; by its team's line where it
+    waits for the quota, else by creation."""
 
 
 class IdleWarning(Answer):
@@ -174,8 +175,51 @@ class HistoryEntry(Answer):
     """Who asked for the job's end then, by their id; for a key without a name that it is one."""
 
 
+class ExpectedStart(Answer):
+    """When a job that waits is expected to start, from what is known now."""
+
+    earliest: Time | None = None
+    latest: Time | None = None
+    """Missing where that is not known."""
+    why: str
+
+
+class ErrorLines(Answer):
+    """The last lines that a failed job wrote to standard error, or to standard output if to no other."""
+
+    file: str
+    offset: int
+    """The byte of the file at which they begin, or one a little before: the `offset` of its log."""
+    lines: tuple[str, ...]
+    """At most 20, without the job's secrets; the whole file may have been continued since."""
+
+
+class JobAttempt(Answer):
+    """What happened to an attempt."""
+
+    attempt: int
+    name: str
+    """Its name on the cluster."""
+    state: StateWord
+    accepted_at: Time | None = None
+    submitting_at: Time | None = None
+    queued_at: Time | None = None
+    running_at: Time | None = None
+    ended_at: Time | None = None
+    reason: ReasonWord | None = None
+    message: str | None = None
+
+
 class JobDetail(JobLine):
     """One job with its history, its problems and its receivers."""
+
+    attempts: tuple[JobAttempt, ...] | None = None
+    """In order; only where one job is asked for, and in its receipt."""
+    error_lines: ErrorLines | None = None
+    """Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is
+    asked for."""
+    expected_start: ExpectedStart | None = None
+    """Of a job that waits; only where one job is asked for."""
 
     remedy: str | None = None
     """What helps against `lastError`, if it is an error with one usual cause, such as a missing module."""

@@ -19,6 +19,7 @@ from shared.core.relations.contents import (
     Budget,
     Drop,
     Entry,
+    ErrorLines,
     FrozenModel,
     Idle,
     Member,
@@ -94,6 +95,7 @@ class Job(FrozenModel):
     #: if it failed by its own fault, the line of standard error that explains why, if that was read;
     #: if it was rejected, the first problem of its document
     last_error: str = ""
+    error_lines: ErrorLines | None = None
     attempt: int = 1
     retry: Budget = Budget()
     #: the message's `resources`
@@ -113,8 +115,7 @@ class Job(FrozenModel):
     missed_at: AwareDatetime | None = None
     unknown_since: AwareDatetime | None = None
     problems: tuple[dict[str, Any], ...] = ()
-    #: the text of a rejected document, without secret or unknown parts
-    received: str = ""
+    received: str = ""  #: the text of a rejected document, without secret or unknown parts
 
     created: AwareDatetime
     #: seconds that it ran before `started`, in failed attempts and in runs that its cluster gave up
@@ -123,8 +124,7 @@ class Job(FrozenModel):
     ended: AwareDatetime | None = None
     #: seconds for which its last attempt installed packages; 0 until they are known, None if it installs none
     packages: int | None = None
-    #: when the sweeper checks it again even if the engine reports nothing new
-    due: AwareDatetime
+    due: AwareDatetime  #: when the sweeper checks it again even if the engine reports nothing new
     #: the earliest start, because its source exceeded the hourly limit
     slot: AwareDatetime | None = Field(default=None, alias="turn")
     sequence: int = 1

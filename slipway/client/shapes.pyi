@@ -227,7 +227,32 @@ class HistoryEntry(TypedDict):
     note: NotRequired[str]
     by: NotRequired[str]
 
+class ExpectedStart(TypedDict):
+    earliest: NotRequired[str]
+    latest: NotRequired[str]
+    why: str
+
+class ErrorLines(TypedDict):
+    file: str
+    offset: int
+    lines: list[str]
+
+class JobAttempt(TypedDict):
+    attempt: int
+    name: str
+    state: str
+    acceptedAt: NotRequired[str]
+    submittingAt: NotRequired[str]
+    queuedAt: NotRequired[str]
+    runningAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    reason: NotRequired[str]
+    message: NotRequired[str]
+
 class JobDetail(JobLine):
+    attempts: NotRequired[list[JobAttempt]]
+    errorLines: NotRequired[ErrorLines]
+    expectedStart: NotRequired[ExpectedStart]
     remedy: NotRequired[str]
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
@@ -490,7 +515,6 @@ class ErrorEnds(TypedDict):
 
 class Receipt(JobDetail):
     versions: dict[str, str]
-    attempts: NotRequired[list[dict[str, Any]]]
     waitedSeconds: NotRequired[float]
     ranSeconds: NotRequired[float]
     nodes: NotRequired[int]

@@ -210,7 +210,7 @@ export type Waits = {
   word: string;
   text: string;
   since: string;
-  /** Its place in its team's line, from 1 on, of a single job that waits for the quota. */
+  /** Of a single job: its place among those that wait for the same, from 1 on; by its team's line where it waits for the quota, else by creation. */
   position?: number;
 };
 
@@ -344,8 +344,46 @@ export type HistoryEntry = {
   by?: string;
 };
 
+/** When a job that waits is expected to start, from what is known now. */
+export type ExpectedStart = {
+  earliest?: string;
+  /** Missing where that is not known. */
+  latest?: string;
+  why: string;
+};
+
+/** The last lines that a failed job wrote to standard error, or to standard output if to no other. */
+export type ErrorLines = {
+  file: string;
+  /** The byte of the file at which they begin, or one a little before: the `offset` of its log. */
+  offset: number;
+  /** At most 20, without the job's secrets; the whole file may have been continued since. */
+  lines: string[];
+};
+
+/** What happened to an attempt. */
+export type JobAttempt = {
+  attempt: number;
+  /** Its name on the cluster. */
+  name: string;
+  state: string;
+  acceptedAt?: string;
+  submittingAt?: string;
+  queuedAt?: string;
+  runningAt?: string;
+  endedAt?: string;
+  reason?: string;
+  message?: string;
+};
+
 /** One job with its history, its problems and its receivers. */
 export type JobDetail = JobLine & {
+  /** In order; only where one job is asked for, and in its receipt. */
+  attempts?: JobAttempt[];
+  /** Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is asked for. */
+  errorLines?: ErrorLines;
+  /** Of a job that waits; only where one job is asked for. */
+  expectedStart?: ExpectedStart;
   /** What helps against `lastError`, if it is an error with one usual cause, such as a missing module. */
   remedy?: string;
   /** The jobs that have to succeed first. */
@@ -749,8 +787,6 @@ export type ErrorEnds = {
 /** The accepted document, the outcome, and every step in between. */
 export type Receipt = JobDetail & {
   versions: Record<string, string>;
-  /** Each attempt: its name on the cluster, its times, why it ended. */
-  attempts?: (Record<string, unknown>)[];
   waitedSeconds?: number;
   ranSeconds?: number;
   nodes?: number;

@@ -116,6 +116,7 @@ _NOT_SHOWN = {
     "retry": Budget(),
     "spent": Budget(),
     "problems": (),
+    "error_lines": None,
     "received": "",
     "misses": 0,
     "missed_at": None,

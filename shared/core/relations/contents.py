@@ -127,6 +127,15 @@ def shortened(history: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
 
 
+class ErrorLines(FrozenModel):
+    """The last lines that a failed job wrote, without its secrets: whole, as a terminal shows them."""
+
+    file: str
+    #: the byte of the file at which they begin, or one a little before
+    offset: int
+    lines: tuple[str, ...]
+
+
 #: The sign of idleness: all its GPUs are idle, or nothing is added to its standard output and error.
 IdleCause: TypeAlias = Literal["gpus", "log"]
 #: The label, with the value "true", by which a job opts out.

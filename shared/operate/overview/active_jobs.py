@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.admission.reason import never_starts
@@ -19,8 +19,8 @@ from shared.operate.common_waits import as_they_stand
 
 #: Seconds for which the jobs that were read serve every overview of this process.
 GOOD = 5.0
-#: Characters of a sentence.
-_TEXT = 160
+#: Characters of a sentence; and records that are unpacked before others have their turn.
+_TEXT, _AT_ONCE = 160, 100
 #: The words of waits that are about no cluster, team, sweep or other job.
 _OF_ALL = frozenset({"Paused", "HourlyTurn", "ActiveLimit"})
 
@@ -43,6 +43,8 @@ class ActiveJob(NamedTuple):
     source: str
     team: str
     experiment: str
+    sweep: str
+    cluster: str
     created: datetime
     #: of its wait; None for a job whose wait has no known reason, and for one that runs
     cause: Cause | None
@@ -52,23 +54,37 @@ class ActiveJob(NamedTuple):
     gpus: int
     #: what it may use if a cluster has it, or is being given it; None for others
     most: Usage | None
+    #: when a running job reaches its time limit
+    until: datetime | None
     #: since when it does nothing with what it has, and when its end is requested
     idle: tuple[datetime, datetime] | None
 
 
-async def active_jobs(ports: Ports) -> tuple[ActiveJob, ...]:
-    """Every job that has not ended, oldest first, as of some seconds ago: a range query a shard."""
-    return await ports.memo.get_or_last("overview: active", ports.clock(), GOOD, lambda: _read(ports))
+async def active_jobs(ports: Ports, good: float = GOOD) -> tuple[ActiveJob, ...]:
+    """Every job that has not ended, oldest first, as of so many seconds ago: a range query a shard."""
+    return await ports.memo.get_or_last("overview: active", ports.clock(), good, lambda: _read(ports))
+
+
+def cause_of(job: Job) -> Cause | None:
+    """Why a job waits; None for a wait without a known reason, and for one that runs."""
+    if (waits := job.waiting) is None or job.state is JobState.RUNNING:
+        return None
+    return Cause(waits.word, _subject(job, waits.word), never_starts(waits))
 
 
 async def _read(ports: Ports) -> tuple[ActiveJob, ...]:
     shards = await asyncio.gather(*map(ports.ledger.active, range(ports.ledger.shards)))
-    jobs = await as_they_stand(ports, [job for rows in shards for job in await records(ports, rows)])
+    rows, jobs = [row for shard in shards for row in shard], list[Job]()
+    for at in range(0, len(rows), _AT_ONCE):
+        jobs += await records(ports, rows[at : at + _AT_ONCE])
+        await asyncio.sleep(0)  # thousands of records take a while to unpack
+    jobs = list(await as_they_stand(ports, jobs))
     return tuple(sorted(map(_active_job, jobs), key=lambda job: (job.created, job.id)))
 
 
 def _active_job(job: Job) -> ActiveJob:
-    waits = job.waiting if job.state is not JobState.RUNNING else None
+    waits, cause = job.waiting, cause_of(job)
+    hours = timedelta(hours=job.longest) if job.longest else None
     return ActiveJob(
         job.id,
         job.name,
@@ -76,13 +92,16 @@ def _active_job(job: Job) -> ActiveJob:
         job.source,
         job.team,
         job.experiment,
+        job.sweep.id if job.sweep else "",
+        job.target.cluster if job.target else job.cluster,
         job.created,
-        Cause(waits.word, _subject(job, waits.word), never_starts(waits)) if waits else None,
-        waits.text[:_TEXT] if waits else "",
-        waits.since if waits else job.stage.at,
+        cause,
+        waits.text[:_TEXT] if waits and cause else "",
+        waits.since if waits and cause else job.stage.at,
         job.nodes,
         job.gpus,
         _most(job) if job.target else None,
+        job.started + hours if job.state is JobState.RUNNING and job.started and hours else None,
         (job.idle.since, job.idle.ends) if job.idle else None,
     )
 

@@ -61,7 +61,7 @@ async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "
     numbers = Counter(job.state for job in (*active, *ended))
     return _bounded(
         Overview(
-            scope=scope,  # type: ignore[arg-type]
+            scope=scope,
             since=material.ended.since,
             counts={state.value: numbers[state] for state in JobState if numbers[state]},
             waiting=tuple(groups.waiting(active, {name: use.waiting for name, use in material.uses.items()})),
@@ -88,7 +88,7 @@ def _seen(who: Caller, scope: str) -> Callable[[HasOwner], bool]:
 
 
 async def _material(ports: Ports, who: Caller, since: datetime) -> _Material:
-    teams = await current_teams(ports)
+    teams = await _teams(ports)
     names = [name for name, one in teams.teams.items() if one.quota and (who.sees_all or name in who.teams)]
     uses = asyncio.gather(*(_team_use(ports, name) for name in names))
     active, ended, used, nodes, uses_of = await asyncio.gather(
@@ -96,6 +96,15 @@ async def _material(ports: Ports, who: Caller, since: datetime) -> _Material:
     )
     known = {name: use for name, use in zip(names, uses_of, strict=True) if use is not None}
     return _Material(active, ended, used, teams, known, nodes)
+
+
+async def _teams(ports: Ports) -> Teams:
+    """The teams; none if they cannot be read now: then the use of all is by their jobs."""
+    try:
+        return await current_teams(ports)
+    except SlipwayError as error:
+        log.warning("the teams are not known: %s", error)
+        return Teams()
 
 
 class _Since(NamedTuple):
@@ -156,7 +165,8 @@ def _use(material: _Material, who: Caller, scope: str, sees: Callable[[HasOwner]
         else by_jobs(name)
         for name in names
     ]
-    if not teams or any(job.team == "" and sees(job) for job in (*material.active, *used.used)):
+    rest = any(job.team == "" and sees(job) for job in material.active)
+    if not teams or rest or any(share.team == "" and sees(share) for share in used.used):
         months.append(by_jobs(""))
     return sorted(months, key=lambda one: -(one.gpu_hours + one.reserved_gpu_hours))
 
