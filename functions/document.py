@@ -57,6 +57,16 @@ async def document_in(req: func.HttpRequest, limits: Limits) -> Mapping[str, Any
     return document
 
 
+async def rank_of(req: func.HttpRequest, limits: Limits) -> int:
+    """The rank that a request is about, 0 if it names none. Raises Misuse."""
+    document = await document_in(req, limits) if body_of(req, optional=True) else {}
+    rank = document.get("rank", 0)
+    if type(rank) is not int or rank < 0 or document.keys() - {"rank"}:
+        remedy = 'send {"rank": 0}, or nothing'
+        raise Misuse("the body has `rank`, a number from 0 on, or nothing", remedy=remedy)
+    return rank
+
+
 def event_of(req: func.HttpRequest) -> Event | None:
     """The event whose attributes are headers, and whose data is the body; None for any other request.
 

@@ -25,6 +25,7 @@ from shared.jobspec import Envelope, schema
 #: The modules of `shared.answers` that name answers; the others belong to these.
 _ANSWERS = (
     "code",
+    "entry",
     "events",
     "job",
     "job_sweep",

@@ -191,6 +191,17 @@ SNAPSHOT = Body(
 )
 ARCHIVE = Body("the archive, as it was packed", ({},), kind="application/octet-stream")
 TEAMS = Body("the teams, whole", ({"type": "object"},))
+ENTRY = Body(
+    "the rank to enter, 0 if it is left out",
+    (
+        {
+            "type": "object",
+            "properties": {"rank": {"type": "integer", "minimum": 0}},
+            "additionalProperties": False,
+        },
+    ),
+    optional=True,
+)
 RECEIVER = Body(
     "the address, and the name of a configured secret",
     (
