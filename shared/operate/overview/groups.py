@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 
 from shared.answers.overview import FailureGroup, IdleJob, JobMark, WaitingGroup
 from shared.core.ledger.ended import Ended
@@ -45,8 +44,10 @@ def _waiting_group(
 
 def failures(jobs: Iterable[Ended]) -> list[FailureGroup]:
     """Jobs that failed by the signature of their error, the largest group first."""
-    failed = sorted((job for job in jobs if job.state in FAILURES), key=_signature_and_time)
-    groups = [(name, list(alike)) for name, alike in groupby(failed, key=lambda job: signature(job.error))]
+    failed = sorted((job for job in jobs if job.state in FAILURES), key=lambda job: (job.at, job.id))
+    groups: dict[str, list[Ended]] = {}
+    for job in failed:
+        groups.setdefault(signature(job.error), []).append(job)
     shown = [
         FailureGroup(
             signature=name,
@@ -55,13 +56,9 @@ def failures(jobs: Iterable[Ended]) -> list[FailureGroup]:
             first=JobMark(id=alike[0].id, name=alike[0].name, at=alike[0].at),
             last=JobMark(id=alike[-1].id, name=alike[-1].name, at=alike[-1].at),
         )
-        for name, alike in groups
+        for name, alike in groups.items()
     ]
     return sorted(shown, key=lambda group: (-group.jobs, -group.last.at.timestamp()))
-
-
-def _signature_and_time(job: Ended) -> tuple[str, float, str]:
-    return signature(job.error), job.at.timestamp(), job.id
 
 
 def idle(jobs: Iterable[ActiveJob]) -> list[IdleJob]:

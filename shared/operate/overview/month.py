@@ -36,7 +36,7 @@ class Month:
     since: datetime
     used: Mapping[Share, Usage]
 
-    def of(self, fits: Callable[[Share], bool]) -> Usage:
+    def sum_of(self, fits: Callable[[Share], bool]) -> Usage:
         """The sum over some shares."""
         total = _NOTHING
         for share, used in self.used.items():

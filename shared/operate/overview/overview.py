@@ -52,7 +52,7 @@ class _Material(NamedTuple):
 
 async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "24h") -> Overview:
     """The overview of a caller's jobs, of their teams', or of all that they may see. Raises Misuse."""
-    sees = _seen(who, scope)
+    sees = _sight(who, scope)
     then = moment("since", since, ports.clock())
     then = then.replace(minute=then.minute - then.minute % _MINUTES, second=0, microsecond=0)
     material = await _material(ports, who, then)
@@ -76,7 +76,7 @@ async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "
     )
 
 
-def _seen(who: Caller, scope: str) -> Callable[[HasOwner], bool]:
+def _sight(who: Caller, scope: str) -> Callable[[HasOwner], bool]:
     """Whether a job is one of the scope, and the caller may see it. Raises Misuse."""
     if scope == "mine":
         return lambda job: job.source == who.source
@@ -94,8 +94,8 @@ async def _material(ports: Ports, who: Caller, since: datetime) -> _Material:
     active, ended, used, nodes, uses_of = await asyncio.gather(
         active_jobs(ports), _ended(ports, since), month(ports), _histories(ports), uses
     )
-    known = {name: use for name, use in zip(names, uses_of, strict=True) if use is not None}
-    return _Material(active, ended, used, teams, known, nodes)
+    by_team = {name: use for name, use in zip(names, uses_of, strict=True) if use is not None}
+    return _Material(active, ended, used, teams, by_team, nodes)
 
 
 async def _teams(ports: Ports) -> Teams:
@@ -107,21 +107,21 @@ async def _teams(ports: Ports) -> Teams:
         return Teams()
 
 
-class _Since(NamedTuple):
+class _Reading(NamedTuple):
     """The jobs that have ended since a moment."""
 
-    asked: datetime
+    moment_asked: datetime
     jobs: EndedJobs
 
 
 async def _ended(ports: Ports, since: datetime) -> EndedJobs:
     """As of some seconds ago. Only the last `since` is remembered: what is read may be large."""
 
-    async def read() -> _Since:
-        return _Since(since, await ports.ledger.ended(since, MOST))
+    async def read() -> _Reading:
+        return _Reading(since, await ports.ledger.ended(since, MOST))
 
-    def good(last: _Since) -> float:
-        return GOOD if last.asked == since else 0.0
+    def good(last: _Reading) -> float:
+        return GOOD if last.moment_asked == since else 0.0
 
     return (await ports.memo.get("overview: ended", ports.clock(), good, read)).jobs
 
@@ -157,7 +157,7 @@ def _use(material: _Material, who: Caller, scope: str, sees: Callable[[HasOwner]
 
     def by_jobs(team: str) -> TeamMonth:
         jobs = (job for job in material.active if job.team == team and sees(job))
-        return without_quota(team, jobs, used.of(lambda share: share.team == team and sees(share)))
+        return without_quota(team, jobs, used.sum_of(lambda share: share.team == team and sees(share)))
 
     months = [
         with_quota(name, material.teams, material.uses[name], used.name)
