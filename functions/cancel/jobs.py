@@ -14,7 +14,8 @@ from functions.problem import Reply, answer, problem
 from functions.process import ports
 
 if TYPE_CHECKING:
-    from shared.answers.job import CancelledJobs, JobDetail
+    from shared.answers.cancelled import CancelledJobs
+    from shared.answers.job import JobDetail
     from shared.answers.job_sweep import SweepDetail
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]

@@ -24,10 +24,12 @@ from shared.jobspec import Envelope, schema
 
 #: The modules of `shared.answers` that name answers; the others belong to these.
 _ANSWERS = (
+    "cancelled",
     "code",
     "entry",
     "events",
     "job",
+    "job_parts",
     "job_sweep",
     "operate",
     "output",

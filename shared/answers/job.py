@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from shared.answers.base import Answer, ReasonWord, StateWord, Time
-from shared.answers.problem import Finding, ProblemDocument
+from shared.answers.job_parts import ErrorLines, ExpectedStart, JobAttempt
+from shared.answers.problem import Finding
 
 
 class Waits(Answer):
@@ -177,41 +178,6 @@ class HistoryEntry(Answer):
     """Who asked for the job's end then, by their id; for a key without a name that it is one."""
 
 
-class ExpectedStart(Answer):
-    """When a job that waits is expected to start, from what is known now."""
-
-    earliest: Time | None = None
-    latest: Time | None = None
-    """Missing where that is not known."""
-    why: str
-
-
-class ErrorLines(Answer):
-    """The last lines that a failed job wrote to standard error, or to standard output if to no other."""
-
-    file: str
-    offset: int
-    """The byte of the file at which they begin, or one a little before: the `offset` of its log."""
-    lines: tuple[str, ...]
-    """At most 20, without the job's secrets; the whole file may have been continued since."""
-
-
-class JobAttempt(Answer):
-    """What happened to an attempt."""
-
-    attempt: int
-    name: str
-    """Its name on the cluster."""
-    state: StateWord
-    accepted_at: Time | None = None
-    submitting_at: Time | None = None
-    queued_at: Time | None = None
-    running_at: Time | None = None
-    ended_at: Time | None = None
-    reason: ReasonWord | None = None
-    message: str | None = None
-
-
 class JobDetail(JobLine):
     """One job with its history, its problems and its receivers."""
 
@@ -245,37 +211,6 @@ class AcceptedJob(JobDetail):
 
     notes: tuple[str, ...]
     """Every value that was filled in."""
-
-
-class CancelledJob(Answer):
-    """A job whose end was asked for."""
-
-    id: str
-    name: str
-    state: StateWord
-
-
-class KeptJob(Answer):
-    """A job whose end was not asked for."""
-
-    id: str
-    name: str
-    why: str
-
-
-class CancelledJobs(Answer):
-    """The jobs that fitted the conditions of a cancellation, the newest first."""
-
-    jobs: tuple[CancelledJob, ...]
-    refused: tuple[KeptJob, ...]
-    """Those that the caller may not change, or that could not be reached now."""
-
-
-class OtherNumber(ProblemDocument):
-    """The refusal to cancel another number of jobs than expected."""
-
-    number: int | None = None
-    """How many fit; missing if they are too many."""
 
 
 class JobPage(Answer):

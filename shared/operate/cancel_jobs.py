@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from shared.answers.job import CancelledJob, CancelledJobs, KeptJob
+from shared.answers.cancelled import CancelledJob, CancelledJobs, KeptJob
 from shared.core.caller import Caller
 from shared.core.each import each
 from shared.core.errors import Misuse, SlipwayError, quoted

@@ -2,6 +2,34 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+class ProblemDocument(TypedDict):
+    type: str
+    title: str
+    status: int
+    detail: str
+    remedy: NotRequired[str]
+    jobId: NotRequired[str]
+    errors: NotRequired[list[Finding]]
+    receipt: NotRequired[str]
+    signIn: NotRequired[SignInWay]
+
+class CancelledJob(TypedDict):
+    id: str
+    name: str
+    state: str
+
+class KeptJob(TypedDict):
+    id: str
+    name: str
+    why: str
+
+class CancelledJobs(TypedDict):
+    jobs: list[CancelledJob]
+    refused: list[KeptJob]
+
+class OtherNumber(ProblemDocument):
+    number: NotRequired[int]
+
 class JobCode(TypedDict):
     sha256: str
     bytes: int
@@ -140,6 +168,28 @@ class Redriven(TypedDict):
     id: str
     kind: Literal["message", "event"]
 
+class ErrorLines(TypedDict):
+    file: str
+    offset: int
+    lines: list[str]
+
+class ExpectedStart(TypedDict):
+    earliest: NotRequired[str]
+    latest: NotRequired[str]
+    why: str
+
+class JobAttempt(TypedDict):
+    attempt: int
+    name: str
+    state: str
+    acceptedAt: NotRequired[str]
+    submittingAt: NotRequired[str]
+    queuedAt: NotRequired[str]
+    runningAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    reason: NotRequired[str]
+    message: NotRequired[str]
+
 class Finding(TypedDict):
     code: str
     severity: Literal["error", "warning", "hint"]
@@ -157,17 +207,6 @@ class Finding(TypedDict):
     help: NotRequired[str]
     edits: NotRequired[list[Replacement]]
     patch: NotRequired[list[dict[str, Any]]]
-
-class ProblemDocument(TypedDict):
-    type: str
-    title: str
-    status: int
-    detail: str
-    remedy: NotRequired[str]
-    jobId: NotRequired[str]
-    errors: NotRequired[list[Finding]]
-    receipt: NotRequired[str]
-    signIn: NotRequired[SignInWay]
 
 class Waits(TypedDict):
     word: str
@@ -263,28 +302,6 @@ class HistoryEntry(TypedDict):
     note: NotRequired[str]
     by: NotRequired[str]
 
-class ExpectedStart(TypedDict):
-    earliest: NotRequired[str]
-    latest: NotRequired[str]
-    why: str
-
-class ErrorLines(TypedDict):
-    file: str
-    offset: int
-    lines: list[str]
-
-class JobAttempt(TypedDict):
-    attempt: int
-    name: str
-    state: str
-    acceptedAt: NotRequired[str]
-    submittingAt: NotRequired[str]
-    queuedAt: NotRequired[str]
-    runningAt: NotRequired[str]
-    endedAt: NotRequired[str]
-    reason: NotRequired[str]
-    message: NotRequired[str]
-
 class JobDetail(JobLine):
     attempts: NotRequired[list[JobAttempt]]
     errorLines: NotRequired[ErrorLines]
@@ -301,23 +318,6 @@ class JobDetail(JobLine):
 
 class AcceptedJob(JobDetail):
     notes: list[str]
-
-class CancelledJob(TypedDict):
-    id: str
-    name: str
-    state: str
-
-class KeptJob(TypedDict):
-    id: str
-    name: str
-    why: str
-
-class CancelledJobs(TypedDict):
-    jobs: list[CancelledJob]
-    refused: list[KeptJob]
-
-class OtherNumber(ProblemDocument):
-    number: NotRequired[int]
 
 class JobPage(TypedDict):
     jobs: list[JobLine]

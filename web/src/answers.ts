@@ -1,5 +1,47 @@
 /** The answers of the API. This file is generated: python -m functions.openapi */
 
+/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
+export type ProblemDocument = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  /** What the caller can do. */
+  remedy?: string;
+  jobId?: string;
+  errors?: Finding[];
+  receipt?: string;
+  /** Only in a 401 that asks for a token: where people can sign in. */
+  signIn?: SignInWay;
+};
+
+/** A job whose end was asked for. */
+export type CancelledJob = {
+  id: string;
+  name: string;
+  state: string;
+};
+
+/** A job whose end was not asked for. */
+export type KeptJob = {
+  id: string;
+  name: string;
+  why: string;
+};
+
+/** The jobs that fitted the conditions of a cancellation, the newest first. */
+export type CancelledJobs = {
+  jobs: CancelledJob[];
+  /** Those that the caller may not change, or that could not be reached now. */
+  refused: KeptJob[];
+};
+
+/** The refusal to cancel another number of jobs than expected. */
+export type OtherNumber = ProblemDocument & {
+  /** How many fit; missing if they are too many. */
+  number?: number;
+};
+
 /** The archive with the code that a job runs, also after an edit of the folder that it was made of. */
 export type JobCode = {
   /** The digest of its bytes, which every node checks before anything runs. */
@@ -214,6 +256,38 @@ export type Redriven = {
   kind: "message" | "event";
 };
 
+/** The last lines that a failed job wrote to standard error, or to standard output if to no other. */
+export type ErrorLines = {
+  file: string;
+  /** The byte of the file at which they begin, or one a little before: the `offset` of its log. */
+  offset: number;
+  /** At most 20, without the job's secrets; the whole file may have been continued since. */
+  lines: string[];
+};
+
+/** When a job that waits is expected to start, from what is known now. */
+export type ExpectedStart = {
+  earliest?: string;
+  /** Missing where that is not known. */
+  latest?: string;
+  why: string;
+};
+
+/** What happened to an attempt. */
+export type JobAttempt = {
+  attempt: number;
+  /** Its name on the cluster. */
+  name: string;
+  state: string;
+  acceptedAt?: string;
+  submittingAt?: string;
+  queuedAt?: string;
+  runningAt?: string;
+  endedAt?: string;
+  reason?: string;
+  message?: string;
+};
+
 /** One problem of a document; with its place if the text is known, and with a fix if one is certain. */
 export type Finding = {
   /** Its rule, as in docs/rules. */
@@ -240,21 +314,6 @@ export type Finding = {
   edits?: Replacement[];
   /** The fix, as a JSON Patch (RFC 6902). */
   patch?: (Record<string, unknown>)[];
-};
-
-/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
-export type ProblemDocument = {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  /** What the caller can do. */
-  remedy?: string;
-  jobId?: string;
-  errors?: Finding[];
-  receipt?: string;
-  /** Only in a 401 that asks for a token: where people can sign in. */
-  signIn?: SignInWay;
 };
 
 /** Why a job waits, and since when. */
@@ -398,38 +457,6 @@ export type HistoryEntry = {
   by?: string;
 };
 
-/** When a job that waits is expected to start, from what is known now. */
-export type ExpectedStart = {
-  earliest?: string;
-  /** Missing where that is not known. */
-  latest?: string;
-  why: string;
-};
-
-/** The last lines that a failed job wrote to standard error, or to standard output if to no other. */
-export type ErrorLines = {
-  file: string;
-  /** The byte of the file at which they begin, or one a little before: the `offset` of its log. */
-  offset: number;
-  /** At most 20, without the job's secrets; the whole file may have been continued since. */
-  lines: string[];
-};
-
-/** What happened to an attempt. */
-export type JobAttempt = {
-  attempt: number;
-  /** Its name on the cluster. */
-  name: string;
-  state: string;
-  acceptedAt?: string;
-  submittingAt?: string;
-  queuedAt?: string;
-  runningAt?: string;
-  endedAt?: string;
-  reason?: string;
-  message?: string;
-};
-
 /** One job with its history, its problems and its receivers. */
 export type JobDetail = JobLine & {
   /** In order; only where one job is asked for, and in its receipt. */
@@ -458,33 +485,6 @@ export type JobDetail = JobLine & {
 export type AcceptedJob = JobDetail & {
   /** Every value that was filled in. */
   notes: string[];
-};
-
-/** A job whose end was asked for. */
-export type CancelledJob = {
-  id: string;
-  name: string;
-  state: string;
-};
-
-/** A job whose end was not asked for. */
-export type KeptJob = {
-  id: string;
-  name: string;
-  why: string;
-};
-
-/** The jobs that fitted the conditions of a cancellation, the newest first. */
-export type CancelledJobs = {
-  jobs: CancelledJob[];
-  /** Those that the caller may not change, or that could not be reached now. */
-  refused: KeptJob[];
-};
-
-/** The refusal to cancel another number of jobs than expected. */
-export type OtherNumber = ProblemDocument & {
-  /** How many fit; missing if they are too many. */
-  number?: number;
 };
 
 /** A page of jobs, newest first. */

@@ -59,16 +59,16 @@ async def expectation(ports: Ports, job: Job) -> Expectation | None:
     if word in (WAITS_FOR_QUOTA, WAITS_FOR_SEAT):
         own = job.sweep.id if job.sweep and word == WAITS_FOR_SEAT else ""
         alike = [one for one in others if (one.sweep == own if own else one.team == job.team)]
-        return _behind(alike, place, "sweep" if own else "team")
+        return _after_ends(alike, place, "sweep" if own else "team")
     if word == WAITS_FOR_JOBS:
         ids = {one.job for one in job.unmet}
-        return _behind([one for one in others if one.id in ids], len(ids), "", place)
+        return _after_ends([one for one in others if one.id in ids], len(ids), "", place)
     if job.target is None:
         return None if job.waiting is None else Expectation(None, None, "unknown", place)
     return await _on_cluster(ports, job, job.target.cluster, others, place)
 
 
-def _behind(jobs: Sequence[ActiveJob], number: int, whose: str, place: int = 0) -> Expectation:
+def _after_ends(jobs: Sequence[ActiveJob], number: int, whose: str, place: int = 0) -> Expectation:
     """The start after so many of these jobs have ended: each by its time limit at the latest."""
     ends = sorted(job.until for job in jobs if job.until is not None)
     latest = ends[number - 1] if number <= len(ends) else None
@@ -81,11 +81,11 @@ async def _on_cluster(
     ports: Ports, job: Job, cluster: str, others: Sequence[ActiveJob], place: int
 ) -> Expectation:
     """The forecast of explain, from when it began to wait for the cluster."""
-    there = [one for one in others if one.cluster == cluster]
-    running = sum(one.state is JobState.RUNNING for one in there)
+    same = [one for one in others if one.cluster == cluster]
+    running = sum(one.state is JobState.RUNNING for one in same)
     queued = sum(
         one.state is not JobState.RUNNING and one.most is not None and one.created < job.created
-        for one in there
+        for one in same
     )
     forecast = wait(max(1, job.nodes), await _view(ports, cluster), Ahead(queued, running))
     since = job.stage.at
@@ -98,7 +98,7 @@ async def _on_cluster(
     return Expectation(earliest, latest, forecast["reason"], place)
 
 
-class _Seen(NamedTuple):
+class _Look(NamedTuple):
     """A cluster as its engine shows it; None where it did not answer in time."""
 
     view: ClusterView | None
@@ -107,15 +107,15 @@ class _Seen(NamedTuple):
 async def _view(ports: Ports, name: str) -> ClusterView | None:
     cluster = ports.engines.clusters.get(name)
 
-    async def ask() -> _Seen:
+    async def ask() -> _Look:
         if cluster is None:
-            return _Seen(None)
+            return _Look(None)
         try:
             async with asyncio.timeout(_PATIENCE):
                 view = await ports.engines.get(cluster.engine).nodes(name)
-            return _Seen(replace(view, facts=combined_facts(cluster.facts, view.facts)))
+            return _Look(replace(view, facts=combined_facts(cluster.facts, view.facts)))
         except (EngineError, TimeoutError):
-            return _Seen(None)
+            return _Look(None)
 
-    seen = await ports.memo.get_or_last(f"overview: nodes of {name}", ports.clock(), _GOOD, ask)
-    return seen.view
+    look = await ports.memo.get_or_last(f"overview: nodes of {name}", ports.clock(), _GOOD, ask)
+    return look.view

@@ -58,7 +58,7 @@ async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "
     material = await _material(ports, who, then)
     active = [job for job in material.active if sees(job)]
     ended = [job for job in material.ended.jobs if sees(job)]
-    numbers = Counter(job.state for job in (*active, *ended))
+    numbers = Counter(job.state for job in active) + Counter(job.state for job in ended)
     return _bounded(
         Overview(
             scope=scope,
@@ -180,9 +180,9 @@ def _bounded(whole: Overview) -> Overview:
         longest = max(sizes, key=lambda name: sum(sizes[name]))
         lists[longest].pop()
         sizes[longest].pop()
-    left = {name: len(getattr(whole, name)) - len(lists[name]) for name in _LISTS}
+    cut_off = {name: len(getattr(whole, name)) - len(lists[name]) for name in _LISTS}
     cut = {name: tuple(entries) for name, entries in lists.items()}
-    return whole.model_copy(update=cut | ({"left_out": LeftOut(**left)} if any(left.values()) else {}))
+    return whole.model_copy(update=cut | ({"left_out": LeftOut(**cut_off)} if any(cut_off.values()) else {}))
 
 
 def _size(members: object) -> int:

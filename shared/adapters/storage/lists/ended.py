@@ -37,9 +37,13 @@ async def ended_since(store: ShardedTable, since: datetime, most: int) -> EndedJ
 def _ended_of(row: Row) -> Ended:
     _, job_id, at = listed.turn_of(row)
     return Ended(
-        job_id,
-        at,
-        JobState(row["State"]),
-        *(text_at(row, name) for name in ("Source", "Team", "Experiment", "Name", "Error")),
-        Usage(1, *(float(row[name]) for name in listed.NUMBERS)),
+        id=job_id,
+        at=at,
+        state=JobState(row["State"]),
+        source=text_at(row, "Source"),
+        team=text_at(row, "Team"),
+        experiment=text_at(row, "Experiment"),
+        name=text_at(row, "Name"),
+        error=text_at(row, "Error"),
+        usage=Usage(1, *(float(row[name]) for name in listed.NUMBERS)),
     )
