@@ -145,9 +145,14 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.TeamsDocument = await self._json("GET", "teams")
         return answer
 
-    async def usage(self) -> shapes.TeamsUsage:
-        """The caller's teams with their quotas and their jobs' usage. Raises Failure."""
-        answer: shapes.TeamsUsage = await self._json("GET", "usage")
+    async def usage(self, by: str = "") -> shapes.TeamsUsage:
+        """The caller's teams with their quotas and their jobs' usage; `by` owner or experiment, too."""
+        answer: shapes.TeamsUsage = await self._json("GET", "usage", params={"by": by} if by else {})
+        return answer
+
+    async def overview(self, parameters: Mapping[str, str]) -> shapes.Overview:
+        """What runs, waits and failed, what is free, and what was used. Raises Failure."""
+        answer: shapes.Overview = await self._json("GET", "overview", params=parameters)
         return answer
 
     async def put_teams(

@@ -683,10 +683,24 @@ class TeamShare(TypedDict):
     months: dict[str, MonthUsage]
     error: NotRequired[str]
 
+class UsageShare(TypedDict):
+    team: str | None
+    owner: NotRequired[str]
+    experiment: NotRequired[str]
+    jobs: int
+    nodeHours: float
+    gpuHours: float
+    cost: float
+    atWork: int
+    reservedGpuHours: float
+    reservedCost: float
+
 class TeamsUsage(TypedDict):
     month: str
     currency: str
     teams: list[TeamShare]
+    countedSince: str
+    shares: NotRequired[list[UsageShare]]
 
 class TeamsDocument(TeamsVersion):
     use: dict[str, TeamUse]

@@ -1037,13 +1037,30 @@ export type Quota = {
 /** A team, its quota, and its use. */
 export type TeamShare = {
   name: string;
-  /** Null for a team without a quota, whose use is not counted. */
+  /** Null for a team without a quota; its use is counted by its jobs, this month. */
   quota: Quota | null;
   use: TeamUse | null;
-  /** By month in UTC, such as 2026-11, the last thirteen. */
+  /** By month in UTC, such as 2026-11, the last thirteen; of a team without a quota this one. */
   months: Record<string, MonthUsage>;
   /** Why its use is not known, and what an operator may do, where it has a quota and no use. */
   error?: string;
+};
+
+/** What the jobs of a caller, or of an experiment, used and may still use in a month. */
+export type UsageShare = {
+  team: string | null;
+  /** Missing for jobs that came by a door, or with a key without a name. */
+  owner?: string;
+  experiment?: string;
+  /** Those that have ended, whose use follows. */
+  jobs: number;
+  nodeHours: number;
+  gpuHours: number;
+  cost: number;
+  /** Those that a cluster has, or is being given, and that may still use what is reserved. */
+  atWork: number;
+  reservedGpuHours: number;
+  reservedCost: number;
 };
 
 /** The caller's teams; all teams for a caller who may see every job. */
@@ -1051,6 +1068,10 @@ export type TeamsUsage = {
   month: string;
   currency: string;
   teams: TeamShare[];
+  /** What is counted by jobs is counted since then: later than the month began where there are too many, or where they are archived. */
+  countedSince: string;
+  /** The 200 that used most; where `by` asks for them. */
+  shares?: UsageShare[];
 };
 
 /** The teams, with their use of a quota. */

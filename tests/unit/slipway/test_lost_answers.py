@@ -44,6 +44,7 @@ READS = {
     "log": "log RAN --follow",
     "metrics": "metrics RAN",
     "nodes": "nodes",
+    "overview": "overview --utc",
     "receipt": "receipt RAN",
     "show": "show RAN --utc",
     "sweep show": "sweep show SWEEP",
