@@ -7,6 +7,7 @@ latest. What is not known is said to be unknown.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from shared.admission.reason import never_starts
 from shared.core.engine import ClusterView
-from shared.core.errors import EngineError
+from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
@@ -24,6 +25,7 @@ from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.intake.explanation.forecast import Ahead, wait
 from shared.operate.overview.active_jobs import ActiveJob, active_jobs, cause_of
 
+log = logging.getLogger(__name__)
 #: Seconds for which an answer of the ledger or a cluster serves, and in which a cluster has to answer.
 _GOOD, _PATIENCE = 30.0, 2.0
 
@@ -44,7 +46,15 @@ class Expectation(NamedTuple):
 
 
 async def expectation(ports: Ports, job: Job) -> Expectation | None:
-    """What is expected of a job that waits; None for others, and for one that can never start."""
+    """What is expected of a job that waits; None for others, and where storage does not answer."""
+    try:
+        return await _expected(ports, job)
+    except SlipwayError as error:
+        log.warning("when %s starts is not known: %s", job.id, error)
+        return None
+
+
+async def _expected(ports: Ports, job: Job) -> Expectation | None:
     if job.state.terminal or job.state is JobState.RUNNING or job.cancel:
         return None
     if job.waiting is not None and never_starts(job.waiting):
@@ -115,6 +125,9 @@ async def _view(ports: Ports, name: str) -> ClusterView | None:
                 view = await ports.engines.get(cluster.engine).nodes(name)
             return _Look(replace(view, facts=combined_facts(cluster.facts, view.facts)))
         except (EngineError, TimeoutError):
+            return _Look(None)
+        except Exception:  # a defect of one adapter hides no job
+            log.exception("cluster %s cannot be shown", name)
             return _Look(None)
 
     look = await ports.memo.get_or_last(f"overview: nodes of {name}", ports.clock(), _GOOD, ask)

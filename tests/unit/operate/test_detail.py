@@ -211,8 +211,9 @@ async def test_while_all_is_paused_it_is_unknown(world: World) -> None:
     assert body["waiting"]["position"] == 1
 
 
-async def test_a_cluster_that_fails_in_any_way_keeps_the_detail(world: World) -> None:
+@pytest.mark.parametrize("error", [Transient("no"), ValueError("of the adapter"), TimeoutError()])
+async def test_a_cluster_that_fails_in_any_way_keeps_the_detail(world: World, error: Exception) -> None:
     job = await world.named("a")
-    world.engine.refuses["nodes"] = Transient("no")
+    world.engine.refuses["nodes"] = error
 
     assert (await shown(world, job.id))["state"] == "queued"
