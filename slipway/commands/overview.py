@@ -32,8 +32,8 @@ def overview(
     key: Key = "",
 ) -> None:
     """Show jobs by state, why they wait, which errors they failed with, nodes, and use of the month."""
-    asked = {"scope": scope, "since": since}
-    code = showing(lambda api: api.overview(asked), partial(lines, utc=utc), url, key, as_json=as_json)
+    question = {"scope": scope, "since": since}
+    code = showing(lambda api: api.overview(question), partial(lines, utc=utc), url, key, as_json=as_json)
     raise typer.Exit(code)
 
 

@@ -108,7 +108,7 @@ async def _on_cluster(
     return Expectation(earliest, latest, forecast["reason"], place)
 
 
-class _Look(NamedTuple):
+class _ViewAnswer(NamedTuple):
     """A cluster as its engine shows it; None where it did not answer in time."""
 
     view: ClusterView | None
@@ -117,18 +117,18 @@ class _Look(NamedTuple):
 async def _view(ports: Ports, name: str) -> ClusterView | None:
     cluster = ports.engines.clusters.get(name)
 
-    async def ask() -> _Look:
+    async def ask() -> _ViewAnswer:
         if cluster is None:
-            return _Look(None)
+            return _ViewAnswer(None)
         try:
             async with asyncio.timeout(_PATIENCE):
                 view = await ports.engines.get(cluster.engine).nodes(name)
-            return _Look(replace(view, facts=combined_facts(cluster.facts, view.facts)))
+            return _ViewAnswer(replace(view, facts=combined_facts(cluster.facts, view.facts)))
         except (EngineError, TimeoutError):
-            return _Look(None)
+            return _ViewAnswer(None)
         except Exception:  # a defect of one adapter hides no job
             log.exception("cluster %s cannot be shown", name)
-            return _Look(None)
+            return _ViewAnswer(None)
 
-    look = await ports.memo.get_or_last(f"overview: nodes of {name}", ports.clock(), _GOOD, ask)
-    return look.view
+    reply = await ports.memo.get_or_last(f"overview: nodes of {name}", ports.clock(), _GOOD, ask)
+    return reply.view

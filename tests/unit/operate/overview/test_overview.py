@@ -34,9 +34,9 @@ async def end(world: World, name: str, error: str = "", state: JobState = JobSta
     await world.make_pass(60)
 
 
-async def shown(world: World, who: Caller = KEY_HOLDER, **asked: str) -> Overview:
+async def shown(world: World, who: Caller = KEY_HOLDER, **query: str) -> Overview:
     world.pass_time(6)  # what was read before serves no longer
-    return await overview(world.ports, who, **asked)
+    return await overview(world.ports, who, **query)
 
 
 async def test_equal_failures_are_one_entry_with_first_last_and_number(world: World) -> None:
@@ -120,8 +120,8 @@ async def test_ends_are_counted_since_a_moment(world: World) -> None:
     assert (await shown(world)).counts == {"failed": 2}
     late = await shown(world, since="1h")
     assert [group.signature for group in late.failures] == ["new"]
-    asked = world.now - timedelta(hours=1)
-    assert timedelta() <= asked - late.since < timedelta(minutes=10)
+    since = world.now - timedelta(hours=1)
+    assert timedelta() <= since - late.since < timedelta(minutes=10)
     assert (late.since.minute % 10, late.since.second) == (0, 0)
 
 
