@@ -66,7 +66,7 @@ TESTS = {
     "tests/contract/slurm": "slurm",
     "tests/acceptance/slurm": "slurm",
 }
-#: Parts whose tests `make test` runs; the others have commands of their own.
+#: Parts whose tests the two commands of `make test` run; the others have commands of their own.
 BY_MAKE_TEST = ("unit", "app", "engines", "local", "guides", "journeys")
 
 #: By the beginning of its path, the longest one: what a change concerns; any other path concerns all.
