@@ -20,9 +20,9 @@ PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
 # a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-# All of it is what tests/suites.py lists, with two cases of each test; of what TESTS names, one case of each kind.
+# All of it is what tests/parts.py lists, with two cases of each test; of what TESTS names, one case of each kind.
 IS_ALL = $(filter tests,$(TESTS))
-PLACES = $(if $(IS_ALL),$(COMPUTING) $(shell $(BOOT) -m tests.suites),$(filter-out --%,$(TESTS)))
+PLACES = $(if $(IS_ALL),$(COMPUTING) $(shell $(BOOT) -m tests.parts --make-test),$(filter-out --%,$(TESTS)))
 IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
 ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
 # `.ci/run` names what it leaves out among the places.
@@ -50,7 +50,7 @@ demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs tra
 up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (CLUSTER=kubernetes, too; UP_FLAGS=--any-ports where its ports are taken)
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
-test: install ## two cases of each test, without what waits long (tests/suites.py); one case of each kind of some tests: TESTS=tests/unit
+test: install ## two cases of each test, without what waits long (tests/parts.py); one case of each kind of some tests: TESTS=tests/unit
 	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2) test-computing test-waiting
 
 # Those of them that start nothing and wait for nothing.

@@ -96,8 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselect tests marked `thorough`, and with `--few` all but two cases of each test."""
     if config.getoption("all"):
         return
-    left = [item for item in items if not item.get_closest_marker("thorough")]
-    chosen = set(breadth.two_each(left, _test) if config.getoption("few") else left)
+    usual = [item for item in items if not item.get_closest_marker("thorough")]
+    chosen = set(breadth.two_each(usual, _test) if config.getoption("few") else usual)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import BY_MAKE_TEST, PARTS, places_of
-from tests.suites import FIRST
+from tests.parts import BY_MAKE_TEST, IN_MAKE_TEST, PARTS, places_of
 
 ROOT = Path(__file__).resolve().parents[3]
 #: One that fails when its words are those of FAIL.
@@ -130,7 +129,7 @@ def test_make_test_runs_two_cases_of_each_test_of_its_list_and_of_what_computes(
     commands = pytest_of("TESTS=tests")
 
     places = [word for command in commands for word in command if word.startswith("tests/")]
-    assert sorted(places) == sorted([*FIRST, "tests/crash", "tests/fuzz", "tests/unit"])
+    assert sorted(places) == sorted([*IN_MAKE_TEST, "tests/crash", "tests/fuzz", "tests/unit"])
     assert all("--few" in command for command in commands)
 
 
