@@ -83,26 +83,25 @@ IN_MAKE_TEST = (
     *_places("acceptance", "test_run.py"),
     *_places("contract", "test_engine.py test_batchai_lists.py test_data.py test_drops.py test_entra.py"),
     *_places("contract", "test_ledger.py test_status.py test_storage_faults.py test_telemetry.py"),
+    *_places("contract", "test_writes.py addresses azurebatch/test_store.py blobs sweeps table webhooks"),
     *_places(
-        "contract", "test_writes.py addresses azurebatch/test_store.py blobs kubernetes/test_given_up.py"
+        "contract/kubernetes", "test_given_up.py test_gone.py test_images.py test_jobs.py test_setup.py"
     ),
-    *_places("contract", "kubernetes/test_gone.py kubernetes/test_images.py kubernetes/test_jobs.py"),
-    *_places("contract", "kubernetes/test_setup.py sweeps table webhooks"),
-    *_places("slow", "admission confined connections core delivery engines/batch engines/batchai"),
-    *_places("slow/engines", "kubernetes/test_closed.py kubernetes/test_code.py kubernetes/test_forget.py"),
-    *_places("slow/engines", "kubernetes/test_recorded.py kubernetes/test_recorded_words.py"),
-    *_places("slow/engines", "kubernetes/test_replay.py kubernetes/test_start.py kubernetes/test_ticks.py"),
-    *_places("slow/engines", "slurm/test_asked.py slurm/test_claims.py slurm/test_displaced.py"),
-    *_places("slow/engines", "slurm/test_program.py slurm/test_usage.py test_closed_saved.py test_tar.py"),
-    *_places("slow", "intake lifecycle page slipway/test_compose.py slipway/test_doctor.py"),
-    *_places("slow/slipway", "test_ignored_by_git.py test_init.py test_main.py test_stopped.py"),
+    *_places("slow", "admission confined connections core delivery intake lifecycle page"),
+    *_places("slow/engines", "batch batchai test_closed_saved.py test_tar.py"),
+    *_places("slow/engines/kubernetes", "test_closed.py test_code.py test_forget.py test_recorded.py"),
+    *_places("slow/engines/kubernetes", "test_recorded_words.py test_replay.py test_start.py test_ticks.py"),
+    *_places("slow/engines/slurm", "test_asked.py test_claims.py test_displaced.py test_program.py"),
+    *_places("slow/engines/slurm", "test_usage.py"),
+    *_places("slow/slipway", "test_compose.py test_doctor.py test_ignored_by_git.py test_init.py"),
+    *_places("slow/slipway", "test_main.py test_stopped.py"),
 )
 #: What it leaves to `.ci/run`: the emulators and hosts of the local stack, the commands of the guides,
 #: journeys with a stack of their own, other people's programs, and what reads the source or tries the tools.
 ONLY_IN_CI = (
     *_places("acceptance", "az azurebatch commands entra hosts keys names own_code pages python setup"),
-    *_places("acceptance", "test_chaos.py test_demo.py test_direct.py test_doctor_live.py test_download.py"),
-    *_places("acceptance", "templates test_push.py test_up.py"),
+    *_places("acceptance", "templates test_chaos.py test_demo.py test_direct.py test_doctor_live.py"),
+    *_places("acceptance", "test_download.py test_push.py test_up.py"),
     *_places("contract", "azurebatch emulator host kubernetes test_border.py test_durable_storage.py"),
     *_places("contract", "test_listing.py test_local_receiver.py"),
     *_places("slow", "engines/kubernetes/test_alone.py engines/slurm/test_code.py engines/test_packages.py"),
