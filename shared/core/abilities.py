@@ -36,5 +36,6 @@ ABILITIES: Mapping[str, str] = {
     "logs": "logs while a job runs",
     "elastic": "nodes from zero",
     "preemptible": "nodes that may be taken away",
+    "enter": "a shell in a running job, and its ports",
     "apart": "jobs of different teams are kept apart",
 }

@@ -15,6 +15,8 @@ from shared.core.code.record import CodeSource
 from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 from shared.core.relations.before import Before
+from shared.core.relations.entrance import Entrance
+from shared.core.relations.variables import Variable
 
 if TYPE_CHECKING:
     from shared.jobspec import JobSpec, JsonObject, Problem
@@ -194,26 +196,6 @@ class Submission:
     body: Any
 
 
-@dataclass(frozen=True)
-class Variable:
-    """One environment variable of a job's processes."""
-
-    name: str
-    #: as the script sees it, or how it is formed if `exact` is False
-    value: str
-    source: str  #: who sets it: engine, job, slipway
-    exact: bool = True
-
-
-#: Without it, Python shows nothing of a job until some kilobytes are written, or the job ends.
-UNBUFFERED = ("PYTHONUNBUFFERED", "1")
-
-
-def source_of(name: str, value: str) -> str:
-    """Who sets a variable of a submitted document: job or slipway."""
-    return "slipway" if name.startswith("SLIPWAY_") or (name, value) == UNBUFFERED else "job"
-
-
 class Engine(Protocol):
     """A scheduler. Each verb returns at once, may be repeated safely and makes no callback."""
 
@@ -261,6 +243,12 @@ class Engine(Protocol):
 
     async def see(self, target: Target) -> Observation:
         """One attempt, queried directly. Raises NotFound."""
+
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """Where the process of that rank runs now. Raises NotFound if none does, and Misuse if none is open.
+
+        `spec` is the document as recorded. Only for clusters whose ability `enter` is `yes`.
+        """
 
     def ending(self, cluster: str) -> float:
         """Pure: seconds that a running attempt has from the request to the kill."""

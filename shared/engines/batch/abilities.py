@@ -29,6 +29,10 @@ ABILITIES: Mapping[str, Ability] = {
     ),
     "elastic": Ability("configured", "the autoscale formula of the pool (`scales`)"),
     "preemptible": Ability("configured", "spot nodes (`spot`): the same attempt runs again"),
+    "enter": Ability(
+        "configured",
+        "Slipway says on which node a job is (`enter`); the way in is a user of the node that a person makes",
+    ),
     "apart": Ability(
         "no",
         "a job is an administrator of its node, with the pool's identity: give the pool to one team, without "
@@ -47,6 +51,7 @@ def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
         or any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
         "elastic": cluster.scales,
         "preemptible": cluster.spot,
+        "enter": cluster.enter,
     }
     answers = {name: Ability("yes" if has else "no", ABILITIES[name].note) for name, has in abilities.items()}
     return {**ABILITIES, **answers}

@@ -29,6 +29,9 @@ ABILITIES: Mapping[str, Ability] = {
     "logs": Ability("configured", "where the app sees the pods' volume (`reads`)"),
     "elastic": Ability("configured", "an autoscaler of the cluster (`autoscales`)"),
     "preemptible": Ability("configured", "a toleration of nodes that may go (`tolerations`)"),
+    "enter": Ability(
+        "configured", "by kubectl, with rights of one's own, where the operator allows it (`enter`)"
+    ),
     "apart": Ability(
         "no",
         "their pods share a volume: give the namespace to one team, without the "
@@ -48,6 +51,7 @@ def abilities_of(cluster: KubernetesCluster) -> Mapping[str, Ability]:
         "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
         "elastic": cluster.autoscales,
         "preemptible": bool(cluster.tolerations),
+        "enter": cluster.enter,
     }
     answers = {name: Ability("yes" if has else "no", ABILITIES[name].note) for name, has in abilities.items()}
     return {**ABILITIES, **answers}

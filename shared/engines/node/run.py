@@ -6,7 +6,6 @@ is a list of words; what a person wrote meets a shell only as the job's own comm
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from shared.engines.node.claim import WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.families import Ending
 from shared.engines.node.files import CLOSED, PRIVATE, Displaced, expand, open_end, stamp
-from shared.engines.node.mounting import bring_code, mount, why_not_ready
+from shared.engines.node.mounting import bring_code, check_programs, mount, why_not_ready
 from shared.engines.node.private import close_output, take
 from shared.engines.node.processes import Failed, chosen, clear, define, plan_of, printed, run_all
 from shared.engines.node.uploads import bring, places, restore, separate
@@ -83,6 +82,7 @@ class Run:
         self._make_environment()
         self._record(None)
         self._step("setup", NOT_READY, "infrastructure", "A node could not be made ready")
+        self._step("image", NOT_READY, "infrastructure", "Its image cannot be run on a node")
         for at, _, label in self._links:
             self._log(f"Mounted {label} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
         bring_code(self._plan, self._env, self._check_outside)
@@ -98,7 +98,7 @@ class Run:
         return End(0, "", "All processes ended with exit code 0")
 
     def _find_hosts(self) -> None:
-        self._look_for_programs()
+        check_programs(self._plan["programs"], self._env)
         self._wait_for_scheduler()
         env = self._env
         self._hosts = printed(self._plan["hosts"], "The nodes of the job cannot be listed").split()
@@ -108,15 +108,6 @@ class Run:
         env["SLIPWAY_HOSTS"], env["SLIPWAY_RUN"] = ",".join(self._hosts), self._claim.run
         env["SLIPWAY_LOG"] = "execution.log" if len(self._hosts) == 1 else f"execution-{self._hosts[0]}.log"
         env.setdefault("HOME", str(Path.home()))
-
-    def _look_for_programs(self) -> None:
-        """Find the scheduler's programs. Raises End: without them no run can start."""
-        path = os.environ.get("PATH", "").strip(":")
-        for name in self._plan["programs"]:
-            if shutil.which(name) is None:
-                place = f"{path or 'an empty PATH'} on {os.uname()[1]}"
-                text = f"There is no {name} in {place}. An operator has to set `path` of the cluster"
-                raise End(NO_PROGRAM, "unsupported", text)
 
     def _make_environment(self) -> None:
         """Set the variables in order, as each may use those before it, and make the directories."""
@@ -149,16 +140,17 @@ class Run:
 
     def _step(self, name: str, code: int, reason: str, message: str) -> None:
         """Run one part of the plan. Raises End; with `code` 0, it has the code of the failed process."""
-        steps, beside = self._plan[name], self._plan["usage"] if name == "main" else []
+        steps, beside = self._plan.get(name, []), self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
             self._wait_for_scheduler()
-        directory, own = Path(self._directories["stdouterr"]), {} if name == "setup" else self._own
+        directory, before = Path(self._directories["stdouterr"]), name in ("setup", "image")
+        own = {} if before else self._own
         try:
             run_all(steps, beside, self._env, directory, self._check_outside, own, self._ending)
             if self._ending.is_asked:
                 raise asked_end()  # it may have ended for that, and with zero
         except Failed as failed:
-            if name == "setup":
+            if before:
                 message = why_not_ready(message, directory / self._env["SLIPWAY_LOG"], self._plan)
             # A command of the job that ended by itself, before the signal came, has its own code.
             if self._ending.is_asked and (code or failed.by_signal):
@@ -238,7 +230,7 @@ def main() -> int:
         return silent.code
     except OSError as error:
         sys.stderr.write(f"{error}\n")
-        return NOT_READY
+        return End.unrecorded(error)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,9 @@ ABILITIES: Mapping[str, Ability] = {
     "logs": Ability("configured", "where the app sees the nodes' file system (`reads`)"),
     "elastic": Ability("configured", "Slurm's own cloud nodes"),
     "preemptible": Ability("configured", "requeued as the same attempt (`preemptible`)"),
+    "enter": Ability(
+        "configured", "where the operator says how (`enter`), as the jobs' user, and not in containers"
+    ),
     "apart": Ability(
         "no", "all run as one user: give the cluster to one team, without the container of drops in `mounts`"
     ),
@@ -47,6 +50,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
         "priorities": bool(cluster.priorities),
         "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
         "preemptible": cluster.preemptible or low,
+        "enter": bool(cluster.enter),
     }
     if view is not None and view.minimum is not None and view.maximum:  # nodes at zero may be hidden
         abilities["elastic"] = view.minimum < view.maximum

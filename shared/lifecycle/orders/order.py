@@ -7,11 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from shared.core.code.record import source_of
-from shared.core.engine import UNBUFFERED, Order
+from shared.core.engine import Order
 from shared.core.job import Job
 from shared.core.ports import Ports
 from shared.core.relations.before import AFTER
 from shared.core.relations.contents import SAVED
+from shared.core.relations.variables import UNBUFFERED
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.mountable import mountable_now
 from shared.lifecycle.orders.written_before import variables_before, written_before

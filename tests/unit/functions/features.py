@@ -163,6 +163,7 @@ OF_TEAM: dict[str, Change] = {
     "quota": of_quota(),
     "weight": of_team("weight", 2.0),
     "keepIdle": of_team("keepIdle", value=True),
+    "enter": of_team("enter", value=False),
 }
 #: By the member of the quota.
 OF_QUOTA: dict[str, Change] = {

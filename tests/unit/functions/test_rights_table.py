@@ -24,6 +24,7 @@ TABLE = {
         ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
     ),
     **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
+    "enter_job": _CHANGES,
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
     **dict.fromkeys(("post_job", "post_sweep", "post_snapshot", "put_snapshot"), _ASKS),
@@ -44,6 +45,7 @@ ACTS = {
         "post_sweep",
         "rerun_job",
         "cancel_job",
+        "enter_job",
         "cancel_sweep",
         "redeliver_job",
         "redeliver_event",
