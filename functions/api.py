@@ -177,6 +177,23 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     return answer(whole(job), 200 if job.state.terminal else 202)
 
 
+@operation(blueprint, "POST", "jobs/{id}/release", answered=(202, 200), refused=(404, 409, 410))
+async def release_job(req: func.HttpRequest) -> Reply[JobDetail]:
+    """Give back the nodes that a failed job keeps.
+
+    202, or 200 if it has ended; 409 for a job that does not
+    [keep its nodes](../how-to/keep-a-failed-job.md). Its end is that of its command, as after a cancellation.
+    """
+    from shared.core.view import whole
+    from shared.operate.common_waits import as_they_stand
+    from shared.operate.release import release
+
+    app = ports()
+    stored = await release(app, req.route_params["id"], caller())
+    (job,) = await as_they_stand(app, [stored.job])
+    return answer(whole(job), 200 if job.state.terminal else 202)
+
+
 @operation(
     blueprint,
     "POST",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
@@ -15,6 +15,7 @@ from shared.core.code.record import CodeSource
 from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 from shared.core.relations.before import Before
+from shared.core.relations.hold import Held
 
 if TYPE_CHECKING:
     from shared.jobspec import JobSpec, JsonObject, Problem
@@ -54,6 +55,7 @@ class Order:
     code: CodeSource | None = None
     before: tuple[Before, ...] = ()  #: the jobs whose output it may read
     resumes: str = ""  #: the job from whose saved files it goes on; "" for none
+    hold: timedelta = timedelta()  #: for how long its nodes are kept if it fails by its own fault
 
 
 @dataclass(frozen=True)
@@ -205,15 +207,6 @@ class Variable:
     exact: bool = True
 
 
-#: Without it, Python shows nothing of a job until some kilobytes are written, or the job ends.
-UNBUFFERED = ("PYTHONUNBUFFERED", "1")
-
-
-def source_of(name: str, value: str) -> str:
-    """Who sets a variable of a submitted document: job or slipway."""
-    return "slipway" if name.startswith("SLIPWAY_") or (name, value) == UNBUFFERED else "job"
-
-
 class Engine(Protocol):
     """A scheduler. Each verb returns at once, may be repeated safely and makes no callback."""
 
@@ -261,6 +254,12 @@ class Engine(Protocol):
 
     async def see(self, target: Target) -> Observation:
         """One attempt, queried directly. Raises NotFound."""
+
+    async def held(self, target: Target) -> Held | None:
+        """How a running attempt ended whose nodes are kept (`Order.hold`); None for any other.
+
+        The record of its run says so, which the cluster's jobs may reach: it decides no end.
+        """
 
     def ending(self, cluster: str) -> float:
         """Pure: seconds that a running attempt has from the request to the kill."""

@@ -29,6 +29,7 @@ from shared.core.relations.contents import (
     shortened,
 )
 from shared.core.relations.dependency import Dependency
+from shared.core.relations.hold import Hold
 from shared.core.states import ARROWS, JobState, Reason
 
 __all__ = [
@@ -66,8 +67,7 @@ class Job(FrozenModel):
     drop: Drop | None = None
     #: the archive that every attempt runs; None if it brings no code, or mounts it
     code: Code | None = None
-    #: folder of the receipt in the container `runs`
-    receipt: str = ""
+    receipt: str = ""  #: its folder in the container `runs`
     #: who sent it: the caller at the API, or the door
     source: str = ""
     #: the team that it belongs to; "" where there are no teams
@@ -81,8 +81,7 @@ class Job(FrozenModel):
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
     sweep: Member | None = None  #: its job sweep, if it belongs to one
-    #: its claim on its team's quota; None if there is no quota
-    claim: Claim | None = None
+    claim: Claim | None = None  #: on its team's quota; None if there is no quota
     #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node
     gpus: int = 0
     part: float = 1.0
@@ -108,6 +107,7 @@ class Job(FrozenModel):
     segment: str = ""
     waiting: Waiting | None = None
     idle: Idle | None = None
+    hold: Hold | None = None  #: None if its nodes are not kept after a failure
     cancel: bool = False
     misses: int = 0
     missed_at: AwareDatetime | None = None

@@ -38,7 +38,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         reason=observation.reason,
         message=observation.message,
         exit_code=observation.exit_code,
-        last_error=await last_error_of(ports, job, observation),
+        last_error=await last_error_of(ports, job, observation) or job.last_error,
         packages=None if observation.unstarted else await seconds_of_packages(ports, job),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,

@@ -112,6 +112,11 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
         return answer
 
+    async def release(self, job_id: str) -> shapes.JobDetail:
+        """Give back the nodes that a failed job keeps, and return it as it is now. Raises Failure."""
+        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/release")
+        return answer
+
     async def pause(self, reason: str) -> shapes.PauseState:
         """Stop submissions to all clusters until `resume`. Raises Failure."""
         answer: shapes.PauseState = await self._json(

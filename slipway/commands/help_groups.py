@@ -22,6 +22,7 @@ GROUPS = {
     ),
     "Operate": (
         "cancel",
+        "release",
         "pause",
         "resume",
         "nodes",

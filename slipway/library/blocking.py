@@ -104,6 +104,7 @@ class Job(_Waiting):
     files = _blocking(AsyncJob.files, _same)
     download = _blocking(AsyncJob.download, _same)
     cancel = _blocking(AsyncJob.cancel, _same)
+    release = _blocking(AsyncJob.release, _same)
     rerun = _blocking(AsyncJob.rerun, _job)
 
 

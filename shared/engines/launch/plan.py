@@ -36,7 +36,7 @@ _SAVED = tuple(
     f"saved/{name}" for name in ("generations", "pieces", "folder", "reading", "shelf", "node", "program")
 )
 _OUTPUTS = ("kept/entries", "kept/left_out", "kept/bring")
-_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
+_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "held/hold", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 #: The most bytes of a plan as it is written; of a longer one, which is packed, as many as Linux allows to the
@@ -116,10 +116,17 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
+        **_hold(steps, order),
         "usage": [steps.usage(), *steps.keeping("follow", service=True), *_write_back(steps)],
         **_uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
     }
+
+
+def _hold(steps: Steps, order: Order) -> dict[str, Any]:
+    """For how long the nodes are kept after a failure of the job's own, and by which processes."""
+    length = int(order.hold.total_seconds())
+    return {"hold": {"seconds": length, "steps": [steps.holding(length)]}} if length else {}
 
 
 def _end(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ TABLE = {
     **dict.fromkeys(
         ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
     ),
-    **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
+    **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job"), _CHANGES),
+    **dict.fromkeys(("redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
     **dict.fromkeys(("post_job", "post_sweep", "post_snapshot", "put_snapshot"), _ASKS),
@@ -45,6 +46,7 @@ ACTS = {
         "rerun_job",
         "cancel_job",
         "cancel_sweep",
+        "release_job",
         "redeliver_job",
         "redeliver_event",
     ),
