@@ -10,6 +10,7 @@ import azure.functions as func
 
 from functions.caller import caller
 from functions.openapi.elements import (
+    ENTRY,
     JOB_CONDITIONS,
     JOB_DOCUMENT,
     JOB_HEADERS,
@@ -25,6 +26,7 @@ from shared.core.caller import SUBMIT
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.answers.entry import JobEntry
     from shared.answers.job import AcceptedJob, JobDetail, JobPage
     from shared.answers.job_sweep import AcceptedSweep, SweepDetail
     from shared.core.job import Job
@@ -177,21 +179,20 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     return answer(whole(job), 200 if job.state.terminal else 202)
 
 
-@operation(blueprint, "POST", "jobs/{id}/release", answered=(202, 200), refused=(404, 409, 410))
-async def release_job(req: func.HttpRequest) -> Reply[JobDetail]:
-    """Give back the nodes that a failed job keeps.
+@operation(blueprint, "POST", "jobs/{id}/entry", refused=(404, 409, 410, 413), body=ENTRY)
+async def enter_job(req: func.HttpRequest) -> Reply[JobEntry]:
+    """Learn where a process of a running job is, to enter it.
 
-    202, or 200 if it has ended; 409 for a job that does not
-    [keep its nodes](../how-to/keep-a-failed-job.md). Its end is that of its command, as after a cancellation.
+    Coordinates for a tool and rights of one's own, as `slipway shell` uses them. For those who may cancel the
+    job. The job's history, its receipt and the trail say who asked. 409 where no process of it runs, and
+    [where nothing may be entered](../how-to/enter-a-running-job.md).
     """
-    from shared.core.view import whole
-    from shared.operate.common_waits import as_they_stand
-    from shared.operate.release import release
+    from functions.document import rank_of
+    from shared.operate.entry import enter
 
     app = ports()
-    stored = await release(app, req.route_params["id"], caller())
-    (job,) = await as_they_stand(app, [stored.job])
-    return answer(whole(job), 200 if job.state.terminal else 202)
+    rank = await rank_of(req, app.policy.limits)
+    return answer(await enter(app, req.route_params["id"], rank, caller()))
 
 
 @operation(

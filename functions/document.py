@@ -44,6 +44,22 @@ async def document_of(req: func.HttpRequest, limits: Limits) -> Request:
     return await off_loop(len(body), read_request, body, limits, event=event)
 
 
+async def rank_of(req: func.HttpRequest, limits: Limits) -> int:
+    """The rank that a request is about, 0 if it names none. Raises Misuse."""
+    from shared.core.pacing.off_loop import off_loop
+    from shared.jobspec import read as parse
+
+    remedy = 'send {"rank": 0}, or nothing'
+    body = body_of(req, optional=True)
+    document, problems = await off_loop(len(body), parse, body or b"{}", limits)
+    if document is None:
+        raise Misuse(problems[0].message, remedy=remedy)
+    rank = document.get("rank", 0)
+    if type(rank) is not int or rank < 0 or document.keys() - {"rank"}:
+        raise Misuse("the body has `rank`, a number from 0 on, or nothing", remedy=remedy)
+    return rank
+
+
 def event_of(req: func.HttpRequest) -> Event | None:
     """The event whose attributes are headers, and whose data is the body; None for any other request.
 

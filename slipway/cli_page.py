@@ -32,8 +32,8 @@ and `SLIPWAY_KEY`. Without an address they call that of the profile of `slipway 
 one with its data in `.local/up`, or else the only one that runs.
 
 With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
-else on standard output; one that goes on prints an object on each line. `up` and `demo` are for people, and
-`cat` prints the bytes of a file, so these have no `--json`.
+else on standard output; one that goes on prints an object on each line. `up`, `demo` and `tensorboard` are
+for people, and `cat` prints the bytes of a file, so these have no `--json`.
 
 Where no answer of the API comes, because it starts, is deployed, or the network is down, a command sends the
 same request again, for 5 minutes since the last answer, and says on standard error why it waits. What a

@@ -191,6 +191,17 @@ SNAPSHOT = Body(
 )
 ARCHIVE = Body("the archive, as it was packed", ({},), kind="application/octet-stream")
 TEAMS = Body("the teams, whole", ({"type": "object"},))
+ENTRY = Body(
+    "the rank to enter, 0 if it is left out",
+    (
+        {
+            "type": "object",
+            "properties": {"rank": {"type": "integer", "minimum": 0}},
+            "additionalProperties": False,
+        },
+    ),
+    optional=True,
+)
 RECEIVER = Body(
     "the address, and the name of a configured secret",
     (
@@ -213,7 +224,16 @@ JOB_CONDITIONS = (
     text("owner", "the id of the caller who asked for them with a token"),
     text("team", "exactly this team"),
     text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
+    text("contains", "words that are in its name, its id or its error, in any case of letters", "resnet oom"),
+    text("error", "a part of its error, in any case of letters; `#` as in a signature", "out of memory"),
     text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
+    text("until", "created before then", "2026-11-25T00:00:00Z"),
+    Parameter(
+        "order",
+        "`created`: the newest first; `ended`: only jobs that have ended, the last end first, and then "
+        "`since` and `until` are about their ends",
+        {"enum": ["created", "ended"]},
+    ),
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
     AFTER,
 )

@@ -18,7 +18,7 @@ _RBAC = "rbac.authorization.k8s.io"
 #: the Role that `slipway setup` makes, which this package does not know (a test compares them).
 _RIGHTS = {
     "jobs.batch": ["create", "delete", "get", "list", "patch"],
-    "pods": ["list"],
+    "pods": ["delete", "list"],
     "events": ["list"],
     "secrets": ["create", "delete", "get"],
     "configmaps": ["create", "get"],

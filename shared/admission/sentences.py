@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shared.core.engine import Why
-from shared.core.job import Member
 from shared.core.ledger.entries import Pause
 from shared.core.policy import Policy
 from shared.core.relations.claim import WAITS_FOR_QUOTA
-from shared.core.relations.contents import WAITS_FOR_SEAT
+from shared.core.relations.contents import WAITS_FOR_SEAT, Member
 from shared.core.relations.dependency import WAITS_FOR_JOBS, Dependency, sentence
 from shared.core.teams.document import Quota
 from shared.core.teams.use import described

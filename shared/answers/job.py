@@ -94,6 +94,8 @@ class JobLine(Answer):
     exit_code: int | None = None
     attempt: int
     cancel_requested: bool | None = None
+    entered: tuple[str, ...] | None = None
+    """Who was told where its processes are, to enter it: what it did may not be what its document says."""
     labels: dict[str, str] | None = None
     resources: dict[str, Any] | None = None
     """The resources of its cluster that its message asked for."""

@@ -37,5 +37,6 @@ ABILITIES: Mapping[str, str] = {
     "hold": "the nodes of a failed job can be kept",
     "elastic": "nodes from zero",
     "preemptible": "nodes that may be taken away",
+    "enter": "a shell in a running job, and its ports",
     "apart": "jobs of different teams are kept apart",
 }

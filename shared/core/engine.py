@@ -15,7 +15,9 @@ from shared.core.code.record import CodeSource
 from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 from shared.core.relations.before import Before
+from shared.core.relations.entrance import Entrance
 from shared.core.relations.hold import Held
+from shared.core.relations.variables import Variable
 
 if TYPE_CHECKING:
     from shared.jobspec import JobSpec, JsonObject, Problem
@@ -196,17 +198,6 @@ class Submission:
     body: Any
 
 
-@dataclass(frozen=True)
-class Variable:
-    """One environment variable of a job's processes."""
-
-    name: str
-    #: as the script sees it, or how it is formed if `exact` is False
-    value: str
-    source: str  #: who sets it: engine, job, slipway
-    exact: bool = True
-
-
 class Engine(Protocol):
     """A scheduler. Each verb returns at once, may be repeated safely and makes no callback."""
 
@@ -259,6 +250,12 @@ class Engine(Protocol):
         """How a running attempt ended whose nodes are kept (`Order.hold`); None for any other.
 
         The record of its run says so, which the cluster's jobs may reach: it decides no end.
+        """
+
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """Where the process of that rank runs now. Raises NotFound if none does, and Misuse if none is open.
+
+        `spec` is the document as recorded. Only for clusters whose ability `enter` is `yes`.
         """
 
     def ending(self, cluster: str) -> float:

@@ -33,14 +33,12 @@ from shared.core.relations.hold import Hold
 from shared.core.states import ARROWS, JobState, Reason
 
 __all__ = [
-    "ARROWS",
     "Budget",
     "Dependency",
     "Drop",
     "Entry",
     "Job",
     "JobState",
-    "Member",
     "Reason",
     "Receiver",
     "Stored",
@@ -109,6 +107,7 @@ class Job(FrozenModel):
     idle: Idle | None = None
     hold: Hold | None = None  #: None if its nodes are not kept after a failure
     cancel: bool = False
+    entered: tuple[str, ...] = ()  #: who was told where its processes are
     misses: int = 0
     missed_at: AwareDatetime | None = None
     unknown_since: AwareDatetime | None = None
@@ -239,16 +238,15 @@ class Job(FrozenModel):
             changes.setdefault("ended", now)
         return self._next(state, now, token, changes)
 
-    def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
-        """A change that leaves the state as it is (cancel flag, misses, due, the reason for a wait).
-
-        Not for terminal records.
-        """
+    def note(self, *, now: datetime, token: str, remark: str = "", **changes: Any) -> Transition:
+        """A change that leaves the state as it is, not terminal. `remark`: a note in its history alone."""
         if self.state.terminal:
             raise ValueError(f"a job that is {self.state} never changes")
-        return self._next(self.state, now, token, changes)
+        return self._next(self.state, now, token, changes, remark)
 
-    def _next(self, state: JobState, now: datetime, token: str, changes: dict[str, Any]) -> Transition:
+    def _next(
+        self, state: JobState, now: datetime, token: str, changes: dict[str, Any], remark: str = ""
+    ) -> Transition:
         sequence = self.sequence + 1
         waiting = changes.get("waiting", self.waiting)
         if "message" in changes:
@@ -260,7 +258,7 @@ class Job(FrozenModel):
             token=token,
             attempt=changes.get("attempt", self.attempt),
             reason=changes.get("reason"),
-            note=str(changes.get("message", ""))[:200],
+            note=plain(remark or str(changes.get("message", "")), 200),
             waits=waiting.text if waiting else "",
             late=drop.late if (drop := changes.get("drop", self.drop)) else "",
         )

@@ -56,7 +56,7 @@ def line(job: Job) -> dict[str, Any]:
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "resumes": job.resumes}
     more["engine"] = _engine(job)
     more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
-    more |= {"usage": _usage(job), "packagesSeconds": job.packages or None}
+    more |= {"usage": _usage(job), "packagesSeconds": job.packages or None, "entered": list(job.entered)}
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 

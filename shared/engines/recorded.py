@@ -17,6 +17,7 @@ _S, _R = JobState, Reason
 #: Exit codes of the program if the job's command gave none (`node/run.py`, `node/claim.py`, `node/shell`).
 CODES: Mapping[int, tuple[Reason, str]] = {
     124: (_R.TIMEOUT, "the wall-clock limit was reached"),
+    242: (_R.INFRASTRUCTURE, "no room is left in `shared` of the cluster, where its run is recorded"),
     243: (_R.UNSUPPORTED, "its image has neither sha256sum nor openssl, to prove the records of the job"),
     249: (_R.INFRASTRUCTURE, "it waited longer than its signatures for storage live"),
     250: (_R.INFRASTRUCTURE, "a node could not be made ready"),

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.identity import job_id
-from shared.core.job import Drop, Member
+from shared.core.job import Drop
+from shared.core.relations.contents import Member
 from shared.intake.message import Request
 
 #: Doors whose callers get an error when they exceed a limit, or name code that is not there.

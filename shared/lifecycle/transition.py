@@ -31,12 +31,15 @@ def allotted(job: Job, observation: Observation) -> dict[str, Any]:
     """What it has of its nodes, once its scheduler reports that; before, it counts with what was requested.
 
     Its claim on its team's quota stays as it is until its end. A job that does not share has whole nodes,
-    even if they are smaller than the largest of its partition.
+    even if they are smaller than the largest of its partition. A part without its GPUs, as they are not
+    reported, is not less than the one before.
     """
     if observation.allotted is None:
         return {}
     gpus, part = observation.allotted
     changes: dict[str, Any] = {} if gpus is None else {"gpus": gpus}
+    if part is not None and gpus is None and job.gpus:
+        part = max(part, job.part)
     if part is None or part == job.part or not job.shares:
         return changes
     if job.rate is not None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse
 from shared.core.job import JobState
+from shared.core.ledger.failures import FAILURES
 from shared.core.ledger.listing import Label, Page, Query
 from shared.core.ports import Engines, Ports
 
@@ -21,14 +22,18 @@ _AGO = re.compile(r"([0-9]{1,5})([smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _ACTIVE = frozenset(state for state in JobState if not state.terminal)
 DOORS = ("drop", "inventory", "http", "queue", "rerun")
+#: The orders of a list, and the longest text that is searched for.
+ORDERS = ("created", "ended")
+_LONGEST_TEXT = 200
 
 
 async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:
     """The jobs that the caller may see and that match, newest first. Raises Misuse.
 
     `state`: one or more with commas, or `active`; `name`: a * at its end matches any ending; `label`: a name,
-    or name=value; `source`: doors with commas; `owner`: the id of a caller; `since`: a moment, or how long
-    ago; `limit`: 1 to 200.
+    or name=value; `source`: doors with commas; `owner`: the id of a caller; `contains`: words in their names,
+    ids and errors; `error`: a part of their errors; `since`, `until`: a moment, or how long ago; `order`:
+    `ended` for those that have ended, the last end first; `limit`: 1 to 200.
     """
     limit = parameters.get("limit", "50")
     number = int(limit) if _LIMIT.fullmatch(limit) else 0
@@ -45,15 +50,20 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
 
 def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
     """The conditions of a list. Raises Misuse."""
-    owner = parameters.get("owner", "")
+    owner, error = parameters.get("owner", ""), _text(parameters, "error")
+    states = frozenset().union(*map(_states, _words(parameters, "state")))
     return Query(
-        states=frozenset().union(*map(_states, _words(parameters, "state"))),
+        states=states or (FAILURES if error else states),  # no other job has an error
         name=_name_pattern(parameters.get("name", "")),
         experiment=parameters.get("experiment", ""),
         cluster=parameters.get("cluster", ""),
         label=_label(parameters["label"]) if "label" in parameters else None,
         doors=frozenset(map(_door, _words(parameters, "source"))),
+        contains=_text(parameters, "contains"),
+        error=error,
         since=moment("since", parameters["since"], now) if "since" in parameters else None,
+        until=moment("until", parameters["until"], now) if "until" in parameters else None,
+        by_end=_order(parameters.get("order", "created")) == "ended",
         owner=Caller(owner).source if owner else "",
         team=parameters.get("team", ""),
         sweep=parameters.get("sweep", ""),
@@ -83,6 +93,22 @@ def _states(word: str) -> frozenset[JobState]:
         names = ", ".join(JobState)
         raise Misuse(f"there is no state {word[:40]!r}", remedy=f"use active, or some of: {names}")
     return frozenset({JobState(word)})
+
+
+def _order(word: str) -> str:
+    if word not in ORDERS:
+        raise Misuse(f"there is no order {word[:40]!r}", remedy=f"use one of: {', '.join(ORDERS)}")
+    return word
+
+
+def _text(parameters: Mapping[str, str], name: str) -> str:
+    text = parameters.get(name, "").strip()
+    if name in parameters and not 1 <= len(text) <= _LONGEST_TEXT:
+        raise Misuse(
+            f"{name} has {len(text)} characters, without the blanks around them",
+            remedy=f"search for 1 to {_LONGEST_TEXT} characters",
+        )
+    return text
 
 
 def _door(word: str) -> str:

@@ -184,6 +184,9 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_PAUSED": Setting(
         "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause` needs no restart"
     ),
+    "SLIPWAY_ENTER": Setting(
+        "limits", "flag", "true", "allow shells in running jobs, on clusters whose option `enter` offers them"
+    ),
     "SLIPWAY_BLOB_SOURCE": Setting(
         "timing",
         "choice",

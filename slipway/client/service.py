@@ -117,6 +117,14 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/release")
         return answer
 
+    async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:
+        """Where the process of a rank runs now. Raises Failure."""
+        body, headers = json.dumps({"rank": rank}), {"Content-Type": "application/json"}
+        answer: shapes.JobEntry = await self._json(
+            "POST", f"jobs/{id_of(job_id)}/entry", data=body, headers=headers
+        )
+        return answer
+
     async def pause(self, reason: str) -> shapes.PauseState:
         """Stop submissions to all clusters until `resume`. Raises Failure."""
         answer: shapes.PauseState = await self._json(

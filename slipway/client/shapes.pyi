@@ -28,6 +28,41 @@ class CodeListing(JobCode):
     url: str
     expires: str
 
+class KubernetesPlace(TypedDict):
+    server: NotRequired[str]
+    namespace: str
+    pod: str
+    container: str
+
+class SlurmPlace(TypedDict):
+    job: str
+    node: str
+    login: NotRequired[str]
+    user: str
+
+class SshPlace(TypedDict):
+    host: str
+    port: int
+    user: str
+
+class BatchPlace(TypedDict):
+    pool: str
+    node: str
+    job: str
+    task: str
+    directory: str
+
+class JobEntry(TypedDict):
+    job: str
+    attempt: int
+    rank: int
+    ranks: int
+    kubernetes: NotRequired[KubernetesPlace]
+    slurm: NotRequired[SlurmPlace]
+    ssh: NotRequired[SshPlace]
+    batch: NotRequired[BatchPlace]
+    reason: NotRequired[str]
+
 class DeliveryTry(TypedDict):
     at: str
     status: int | None
@@ -174,6 +209,7 @@ class JobLine(TypedDict):
     exitCode: NotRequired[int]
     attempt: int
     cancelRequested: NotRequired[bool]
+    entered: NotRequired[list[str]]
     labels: NotRequired[dict[str, str]]
     resources: NotRequired[dict[str, Any]]
     createdAt: str

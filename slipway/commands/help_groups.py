@@ -17,7 +17,7 @@ from slipway.terminal.characters import printable
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("jobs", "show", "log", "metrics", "costs", "sweep", "wait"),
+        *("jobs", "show", "log", "shell", "metrics", "tensorboard", "costs", "sweep", "wait"),
         *("files", "download", "cat", "code", "receipt"),
     ),
     "Operate": (

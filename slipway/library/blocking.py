@@ -103,6 +103,7 @@ class Job(_Waiting):
     curves = _blocking(AsyncJob.curves, _same)
     files = _blocking(AsyncJob.files, _same)
     download = _blocking(AsyncJob.download, _same)
+    event_files = _blocking(AsyncJob.event_files, _same)
     cancel = _blocking(AsyncJob.cancel, _same)
     release = _blocking(AsyncJob.release, _same)
     rerun = _blocking(AsyncJob.rerun, _job)

@@ -23,6 +23,7 @@ from slipway.client.jobs.log import clock_for, read
 from slipway.client.jobs.selection import Selection
 from slipway.client.jobs.tail import last_errors
 from slipway.client.jobs.words import ENDED
+from slipway.client.mirror.mirror import Chosen, Mirror
 from slipway.client.service import Service, service
 from slipway.failure import Failure
 from slipway.library.metrics import Metrics, Points
@@ -176,6 +177,15 @@ class AsyncJob:
         if lost := [*tree.unread, *outcome.failed]:
             raise Failure("; ".join(reasons(lost)))
         return folder
+
+    async def event_files(self, to: str | os.PathLike[str]) -> Path:
+        """Append to copies below a directory what the job has added to its event files; the directory.
+
+        For TensorBoard, also one that shows the directory meanwhile, as in a notebook: call again for more.
+        """
+        async with service(self._url, self._key) as api:
+            await Mirror(api, Chosen([self.id], []), Path(to), warn_caller).catch_up()
+        return Path(to)
 
     async def cancel(self) -> JobDetail:
         """Ask for the end of the job."""

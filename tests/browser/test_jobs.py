@@ -11,6 +11,7 @@ from playwright.async_api import Page, Route, expect
 from shared.operate.listing import DOORS
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
+from tests.browser.every_view.views import pass_time
 from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -186,22 +187,20 @@ async def test_an_idle_page_asks_four_times_a_minute_and_a_hidden_one_never(read
     await page.reload()
     await expect(page.get_by_text("train-000001")).to_be_visible()
 
-    async def pass_time(seconds: int) -> int:
+    async def asked_in(seconds: int) -> int:
         before = len(addresses)
-        for _ in range(seconds):
-            await page.clock.run_for(1000)
-            await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
+        await pass_time(page, seconds)
         return len(addresses) - before
 
-    await pass_time(60)  # it looks more often just after a change
-    assert 2 <= await pass_time(60) <= 4
+    await asked_in(60)  # it looks more often just after a change
+    assert 2 <= await asked_in(60) <= 4
     await page.evaluate(
         "Object.defineProperty(document, 'hidden', {get: () => true, configurable: true});"
         "document.dispatchEvent(new Event('visibilitychange'))"
     )
-    assert await pass_time(60) == 0
+    assert await asked_in(60) == 0
     await page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
-    assert await pass_time(5) >= 1
+    assert await asked_in(5) >= 1
 
 
 async def test_an_outage_is_said_and_the_page_recovers_by_itself(reader: Reader) -> None:

@@ -16,7 +16,7 @@ from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
-from shared.core.job import JobState
+from shared.core.job import Entry, JobState
 from shared.core.ledger.listing import Query
 from shared.core.relations.contents import Member
 from tests.contract.test_ledger import NOW, make
@@ -58,6 +58,7 @@ def table(storage: Azurite) -> str:
             state=_state(n),
             experiment="a/b\\c#d?'ü|" if n % 60 == 3 else "e",
             created=NOW - timedelta(seconds=n),
+            history=(Entry(sequence=1, state=_state(n), at=NOW - timedelta(seconds=n), token=f"t{n}"),),
             sweep=Member(id=SWEEP, index=n // 60, parallel=2, values={"lr": n}) if n % 60 == 5 else None,
         )
         for n in range(JOBS)
@@ -102,13 +103,15 @@ async def filled(storage: Azurite, table: str) -> AsyncIterator[tuple[TableLedge
         (Query(states=frozenset({JobState.FAILED})), range(7, 2007, 40), SHARDS + 1),
         (Query(states=frozenset({JobState.RUNNING})), RUNNING, SHARDS + 1),
         (Query(since=NOW - timedelta(seconds=9)), range(10), SHARDS + 1),
+        (Query(until=NOW - timedelta(seconds=99)), range(100, 150), SHARDS + 1),
+        (Query(by_end=True), [*range(1, 60, 2), *range(60, 80)], SHARDS + 1),
         (Query(experiment="a/b\\c#d?'ü|"), range(3, JOBS, 60), 2 * SHARDS),
         (Query(sweep=SWEEP), range(5, JOBS, 60), 2 * SHARDS),
         (Query(cluster="dev"), range(50), 2 * SHARDS),
         # 50, 200, 800 and 1,000 rows a shard, or those that there are.
         (Query(name="n2399"), [2399], 4 * SHARDS),
     ],
-    ids=["all", "state", "active", "since", "experiment", "sweep", "cluster", "name"],
+    ids=["all", "state", "active", "since", "until", "ended", "experiment", "sweep", "cluster", "name"],
 )
 async def test_a_page_has_the_newest_and_costs_no_record(
     filled: tuple[TableLedger, Requests], query: Query, names: range | list[int], bound: int

@@ -12,21 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from shared.core.abilities import ABILITIES, Ability
-from shared.core.engine import (
-    ClusterView,
-    FileChunk,
-    FilePage,
-    Observation,
-    Order,
-    OutputFile,
-    Submission,
-    Variable,
-)
+from shared.core.engine import ClusterView, FileChunk, FilePage, Observation, Order, OutputFile, Submission
 from shared.core.errors import Conflict, EngineError, NotAFile, NotFound, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
 from shared.core.refusals import gives_none, refused
+from shared.core.relations.entrance import Entrance, entrance
 from shared.core.relations.hold import Held
+from shared.core.relations.variables import Variable
 from shared.jobspec import JobSpec, JsonObject, Problem
 
 _ALL = dict.fromkeys(ABILITIES, Ability("yes"))
@@ -92,6 +85,13 @@ class MemoryEngine:
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """One call, as for a simple engine."""
         return (Submission("PUT", f"/jobs/{order.target.name}", order.document),)
+
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """A node of Slurm for each rank."""
+        await self._ask("entrance", target, rank)
+        if self.jobs[target.name].state is not JobState.RUNNING:
+            raise NotFound(f"{target.name} does not run")
+        return entrance("slurm", job="7", node=f"n{rank}", user="slipway")
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         own = order.document["properties"].get("environmentVariables") or []

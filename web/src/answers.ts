@@ -46,6 +46,58 @@ export type CodeListing = JobCode & {
   expires: string;
 };
 
+/** A container, for `kubectl` with the person's own rights. */
+export type KubernetesPlace = {
+  /** The address of the API server; missing if the app reaches it by one that only pods have. */
+  server?: string;
+  namespace: string;
+  pod: string;
+  container: string;
+};
+
+/** A node of a Slurm job, for `srun --overlap` as the user of the jobs. */
+export type SlurmPlace = {
+  /** The number of the Slurm job. */
+  job: string;
+  node: string;
+  /** The host on which `srun` runs; missing if it is on the person's own machine. */
+  login?: string;
+  /** The user of the jobs: the engine refuses others. */
+  user: string;
+};
+
+/** A node that answers ssh. */
+export type SshPlace = {
+  host: string;
+  port: number;
+  user: string;
+};
+
+/** A task on a node of Azure Batch. */
+export type BatchPlace = {
+  pool: string;
+  node: string;
+  job: string;
+  task: string;
+  /** Of the task, below `AZ_BATCH_NODE_ROOT_DIR`. */
+  directory: string;
+};
+
+/** Where one rank of a job runs now: one of the places. It has no command: the client makes that. */
+export type JobEntry = {
+  job: string;
+  attempt: number;
+  rank: number;
+  /** How many processes the job starts by itself; `rank` counts from 0. */
+  ranks: number;
+  kubernetes?: KubernetesPlace;
+  slurm?: SlurmPlace;
+  ssh?: SshPlace;
+  batch?: BatchPlace;
+  /** Why `slipway shell` does not go there by itself. */
+  reason?: string;
+};
+
 /** One POST to a receiver. */
 export type DeliveryTry = {
   at: string;
@@ -267,6 +319,8 @@ export type JobLine = {
   exitCode?: number;
   attempt: number;
   cancelRequested?: boolean;
+  /** Who was told where its processes are, to enter it: what it did may not be what its document says. */
+  entered?: string[];
   labels?: Record<string, string>;
   /** The resources of its cluster that its message asked for. */
   resources?: Record<string, unknown>;

@@ -62,8 +62,9 @@ class Ledger(Protocol):
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
         """Jobs as lists show them, newest first, at most `limit`; `after` is an earlier page's `next`.
 
-        Without a condition, by one state or by time it costs one range query a shard; by experiment or
-        cluster, two. For any other condition, a bounded search is made: then a page may be `cut`.
+        Without a condition, by one state, by time or by their ends it costs one range query a shard; by
+        experiment or cluster, two. For any other condition, a bounded search is made: then a page may be
+        `cut`.
         """
 
     async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:

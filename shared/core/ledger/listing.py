@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.job import Budget, Job, JobState
+from shared.core.ledger.failures import error_of, signature
 
 
 class Label(NamedTuple):
@@ -28,8 +29,15 @@ class Query:
     cluster: str = ""
     label: Label | None = None
     doors: frozenset[str] = frozenset()
-    #: created then or later
+    #: words, all of which are in its name, its id or its error
+    contains: str = ""
+    #: a part of its error, or of the signature of that
+    error: str = ""
+    #: created then or later, and before then; by their ends where `by_end`
     since: datetime | None = None
+    until: datetime | None = None
+    #: only jobs that have ended, the last end first
+    by_end: bool = False
     #: the owner in the jobs' records
     owner: str = ""
     team: str = ""
@@ -47,12 +55,29 @@ class Query:
             and self.cluster in ("", job.cluster)
             and self._labelled(job)
             and (not self.doors or job.door in self.doors)
-            and (self.since is None or job.created >= self.since)
+            and self._in_time(job)
             and self.owner in ("", job.source)
             and self.team in ("", job.team)
             and (self.seen_by is None or self.seen_by.sees(job))
             and self.sweep in ("", job.sweep.id if job.sweep else None)
+            and self._has_words(job)
         )
+
+    def _in_time(self, job: Job) -> bool:
+        if self.by_end and not job.state.terminal:
+            return False
+        # By our clock: a cluster's may be wrong.
+        moment = job.stage.at if self.by_end else job.created
+        return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
+
+    def _has_words(self, job: Job) -> bool:
+        """Whether it has the texts that are looked for, in any case of their letters."""
+        if not self.contains and not self.error:
+            return True
+        error = error_of(job)
+        text = f"{job.name}\n{job.id}\n{error}".casefold()
+        own = f"{error}\n{signature(error)}".casefold()
+        return self.error.casefold() in own and all(word in text for word in self.contains.casefold().split())
 
     def _has_name(self, name: str) -> bool:
         if self.name.endswith("*"):
@@ -68,7 +93,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Page:
-    """Some jobs, newest first, as lists show them, and the start of the next page.
+    """Some jobs in the order of the list, as lists show them, and the start of the next page.
 
     `cut`: the bound of one request was reached before the page was full.
     """

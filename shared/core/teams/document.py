@@ -82,6 +82,8 @@ class Team(Model):
     keep_idle: bool = False
     #: for how long a job of the team that failed may keep its nodes, within what the deployment allows
     hold: str | None = None
+    #: whether people may enter its running jobs, where a cluster offers that
+    enter: bool = True
 
 
 class Teams(Model):

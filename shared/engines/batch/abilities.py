@@ -30,6 +30,10 @@ ABILITIES: Mapping[str, Ability] = {
     "hold": Ability("configured", "needs `blobs` or `reads`, by which the app sees the records of runs"),
     "elastic": Ability("configured", "the autoscale formula of the pool (`scales`)"),
     "preemptible": Ability("configured", "spot nodes (`spot`): the same attempt runs again"),
+    "enter": Ability(
+        "configured",
+        "Slipway says on which node a job is (`enter`); the way in is a user of the node that a person makes",
+    ),
     "apart": Ability(
         "no",
         "a job is an administrator of its node, with the pool's identity: give the pool to one team, without "
@@ -50,6 +54,7 @@ def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
         **dict.fromkeys(("logs", "hold"), sees_records),
         "elastic": cluster.scales,
         "preemptible": cluster.spot,
+        "enter": cluster.enter,
     }
     answers = {name: Ability("yes" if has else "no", ABILITIES[name].note) for name, has in abilities.items()}
     return {**ABILITIES, **answers}

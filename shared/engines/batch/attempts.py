@@ -12,6 +12,7 @@ from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
 from shared.core.errors import Conflict, EngineError, NotFound
 from shared.core.job import JobState, Target
+from shared.core.relations.entrance import Entrance, entrance
 from shared.engines.alone import alone
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.request import forgetting, life, queue, submission
@@ -28,6 +29,12 @@ from shared.engines.recorded import placed
 from shared.engines.shared_records import Records
 
 log = logging.getLogger(__name__)
+
+#: Why no command of Slipway enters a node: its users stay for a day, and meet the next team's job.
+BY_HAND = (
+    "Azure Batch lets people in as users of a node, who outlive the job there: make one yourself, with "
+    "`az batch node user create`, and delete it when you are done"
+)
 
 #: How far a list reaches back before the previous one: clocks differ, and lists lag.
 _OVERLAP = timedelta(minutes=5)
@@ -115,6 +122,15 @@ class Attempts:
     async def see(self, target: Target) -> Observation:
         """Read one task. Raises NotFound."""
         return await self._observed(await self._own(target), target)
+
+    async def entrance(self, target: Target, number: int) -> Entrance:
+        """Where the task is on the node of that number. Raises NotFound."""
+        task = await self._own(target)
+        node, directory = await self._tasks.place(task, number)
+        pool, name = self._cluster.pool, str(task.task["id"])
+        return entrance(
+            "batch", BY_HAND, pool=pool, node=node, job=task.queue, task=name, directory=directory
+        )
 
     async def cancel(self, target: Target) -> None:
         """End the task, if there is one: one that runs is asked first, and terminated later."""

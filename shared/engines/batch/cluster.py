@@ -64,6 +64,8 @@ class BatchCluster(NodeOptions):
     min_nodes: int = 0
     #: whether the nodes are spot nodes; their tasks are queued again when Azure takes them away
     spot: bool = False
+    #: whether people are told on which node a job runs
+    enter: bool = False
 
     @property
     def facts(self) -> ClusterFacts:

@@ -9,8 +9,11 @@ import time
 from collections.abc import Callable, Mapping
 
 from shared.core.abilities import Ability
-from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
+from shared.core.engine import ClusterView, Observation, Order, Submission
 from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.job import Target
+from shared.core.relations.entrance import Entrance, node_of
+from shared.core.relations.variables import Variable
 from shared.engines.batch.abilities import abilities_of
 from shared.engines.batch.account import Account
 from shared.engines.batch.attempts import Attempts
@@ -103,6 +106,10 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
     async def submit(self, order: Order) -> Observation | None:
         """Add a task to the Batch job of the cluster and priority."""
         return await self._attempts_on(order.target.cluster).submit(order)
+
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """The node of a rank, and the task there."""
+        return await self._attempts_on(target.cluster).entrance(target, node_of(spec, rank))
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The cluster's pool with the counts of its nodes."""

@@ -26,6 +26,13 @@ _ABSENT = ("TaskNotFound", "JobNotFound")
 _CREATED = 201
 
 
+class Place(NamedTuple):
+    """The id of a node, and the directory of a task there, below that of all tasks."""
+
+    node: str
+    directory: str
+
+
 class Listed(NamedTuple):
     """A task, and the Batch job that it belongs to."""
 
@@ -121,6 +128,20 @@ class Tasks:
             if not answer.code:
                 return Listed(queue, answer.document)
         return None
+
+    async def place(self, task: Listed, number: int) -> Place:
+        """Where a running task is on its node of that number, from 0 on. Raises NotFound."""
+        path = f"/jobs/{task.queue}/tasks/{task.task['id']}"
+        if number == 0:
+            answer = await self._client.call("GET", path, query={"$select": "nodeInfo"})
+            info: Any = answer.document.get("nodeInfo")
+        else:
+            listed = (await self._client.call("GET", f"{path}/subtasksinfo")).document.get("value")
+            subtasks = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+            info = next((one.get("nodeInfo") for one in subtasks if one.get("id") == number), None)
+        if not isinstance(info, dict):
+            raise NotFound(f"Azure Batch does not run {task.name[:64]} on a node {number} now")
+        return Place(str(info.get("nodeId") or ""), str(info.get("taskRootDirectory") or ""))
 
     async def terminate(self, task: Listed) -> None:
         """Terminate a task. One that has ended or is gone counts as success."""

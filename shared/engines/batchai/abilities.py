@@ -30,6 +30,7 @@ ABILITIES: Mapping[str, Ability] = {
     "hold": Ability("no", "the service ends a job with its command"),
     "elastic": Ability("configured", "the cluster's scale settings"),
     "preemptible": Ability("configured", "low-priority clusters"),
+    "enter": Ability("yes", "by ssh, with the key of the cluster's administrator"),
     "apart": Ability("no", "the emulator runs all jobs as one user of one machine"),
 }
 

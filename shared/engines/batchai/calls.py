@@ -139,6 +139,11 @@ class Calls:
         following = dict(parse_qsl(urlsplit(body.get("nextLink") or "").query)).get(_TOKEN, "")
         return Folder(list(body["value"]), following if following != after else "")
 
+    async def logins(self, target: Target) -> list[dict[str, Any]]:
+        """Where the job's nodes answer ssh (listRemoteLoginInformation), the first of them first."""
+        answer = json.loads(await self._body(f"{self.job_id(target)}/listRemoteLoginInformation", {}, "POST"))
+        return list(answer["value"])
+
     async def cluster(self, name: str) -> dict[str, Any]:
         """The current resource of a cluster."""
         return await self._json(self._workspace.cluster_id(quote(name, safe="")))

@@ -15,20 +15,13 @@ from typing import Any
 
 from shared.core.abilities import Ability
 from shared.core.each import each
-from shared.core.engine import (
-    ClusterView,
-    FileChunk,
-    FilePage,
-    Observation,
-    Order,
-    OutputFile,
-    Submission,
-    Variable,
-)
+from shared.core.engine import ClusterView, FileChunk, FilePage, Observation, Order, OutputFile, Submission
 from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
+from shared.core.relations.entrance import Entrance, node_of
+from shared.core.relations.variables import Variable
 from shared.engines.batchai.abilities import abilities_of, never_held, time_to_save
 from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
@@ -36,8 +29,9 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.code import may_lack_code
 from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
-from shared.engines.batchai.errors import api_errors
+from shared.engines.batchai.errors import api_errors, raise_refusal
 from shared.engines.batchai.facts import view_of
+from shared.engines.batchai.login import login_of
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.taken_names import taken_names
@@ -50,8 +44,7 @@ from shared.jobspec import JobSpec, JsonObject, Problem
 
 log = logging.getLogger(__name__)
 
-#: Seconds for which a view of a cluster is used; it explains what the jobs wait for.
-_GOOD = 15.0
+_GOOD = 15.0  #: seconds for which a view of a cluster explains what the jobs wait for
 
 
 class BatchAIEngine:
@@ -99,10 +92,12 @@ class BatchAIEngine:
             try:
                 await self._calls.ensure_experiment(order.target.experiment)
             except ResourceExistsError as error:
+                raise_refusal(error)
                 raise Busy(f"experiment {order.target.experiment} is busy") from error
             try:
                 existing = await self._calls.create(order)
-            except ResourceExistsError:
+            except ResourceExistsError as error:
+                raise_refusal(error)
                 existing = await self._calls.job(order.target)
             except ResourceNotFoundError:
                 # The experiment may have been deleted since we made it; the next try makes it again.
@@ -112,8 +107,7 @@ class BatchAIEngine:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
         current = _understand(existing) if existing is not None else None
         current = current or Observation(JobState.QUEUED, handle=self._calls.job_id(order.target))
-        (current,) = await self._explained(order.target.cluster, [(order.document, current)])
-        return current
+        return (await self._explained(order.target.cluster, [(order.document, current)]))[0]
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""
@@ -206,11 +200,17 @@ class BatchAIEngine:
                 self._addresses.drop(folder, name)
                 raise
 
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """The address at which the node of a rank answers ssh, and the cluster's administrator."""
+        async with api_errors():
+            resource = (await self._calls.cluster(target.cluster))["properties"]
+            nodes = await self._calls.logins(target)
+        return login_of(resource, nodes, node_of(spec, rank), target)
+
     async def nodes(self, cluster: str) -> ClusterView:
         """The cluster with its counts of nodes, by a GET of its own."""
         async with api_errors():
-            resource = await self._calls.cluster(cluster)
-        return view_of(cluster, resource["properties"])
+            return view_of(cluster, (await self._calls.cluster(cluster))["properties"])
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """The facts in its resource, at most some seconds old."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from shared.core.engine import Order, Variable
-from shared.core.relations.variables import source_of
+from shared.core.engine import Order
+from shared.core.relations.variables import Variable, source_of
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.request import document_of
 

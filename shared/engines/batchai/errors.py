@@ -21,9 +21,23 @@ from shared.core.no_answer import no_answer
 _QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
 #: The service's message, with status 400, for a directory that a job does not have.
 _ABSENT = "OutputDirectoryNotFound"
-_OURS = frozenset({"WorkspaceNotFound", "ClusterNotFound", "ResourceGroupNotFound"})
+#: Something that the settings name is missing, or the API has another version than ours, or is not there.
+_OURS = frozenset(
+    {
+        "WorkspaceNotFound",
+        "ClusterNotFound",
+        "ResourceGroupNotFound",
+        "SubscriptionNotFound",
+        "InvalidResourceType",
+        "InvalidResourceNamespace",
+        "InvalidApiVersionParameter",
+        "MissingApiVersionParameter",
+        "NoRegisteredProviderFound",
+        "MissingSubscriptionRegistration",
+    }
+)
 #: The codes of 404 that name a resource of the service, and no folder of a share.
-_RESOURCES = _OURS | {"JobNotFound", "ExperimentNotFound", "SubscriptionNotFound"}
+_RESOURCES = _OURS | {"JobNotFound", "ExperimentNotFound"}
 
 
 @asynccontextmanager
@@ -59,8 +73,14 @@ def raise_for(answer: Any, *status: int) -> None:
 
 
 def names_ours(error: Any) -> bool:
-    """Whether the missing resource is named by the settings: a workspace, a cluster, a resource group."""
+    """Whether the error is about what the settings name, or about the API itself, and not about a job."""
     return _code(error) in _OURS
+
+
+def raise_refusal(error: Any) -> None:
+    """Raise an error with status 409 again, unless it says that the resource exists or is being deleted."""
+    if _code(error) in _QUOTA | _OURS:
+        raise error
 
 
 def names_resource(error: Any) -> bool:

@@ -30,6 +30,9 @@ ABILITIES: Mapping[str, Ability] = {
     "hold": Ability("configured", "needs `reads`, by which the app sees the records of runs"),
     "elastic": Ability("configured", "an autoscaler of the cluster (`autoscales`)"),
     "preemptible": Ability("configured", "a toleration of nodes that may go (`tolerations`)"),
+    "enter": Ability(
+        "configured", "by kubectl, with rights of one's own, where the operator allows it (`enter`)"
+    ),
     "apart": Ability(
         "no",
         "their pods share a volume: give the namespace to one team, without the "
@@ -50,6 +53,7 @@ def abilities_of(cluster: KubernetesCluster) -> Mapping[str, Ability]:
         **dict.fromkeys(("logs", "hold"), sees_records),
         "elastic": cluster.autoscales,
         "preemptible": bool(cluster.tolerations),
+        "enter": cluster.enter,
     }
     answers = {name: Ability("yes" if has else "no", ABILITIES[name].note) for name, has in abilities.items()}
     return {**ABILITIES, **answers}

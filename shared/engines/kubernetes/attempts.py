@@ -10,12 +10,14 @@ from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
 from shared.core.errors import NotFound
 from shared.core.job import JobState, Target
+from shared.core.relations.entrance import Entrance, entrance
 from shared.engines.kubernetes.bulk_status import BulkStatus
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.forget import forgetting
+from shared.engines.kubernetes.job.pod import MAIN
 from shared.engines.kubernetes.job.request import belongings, job, programs
 from shared.engines.kubernetes.looks import Looks
-from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.namespace import Namespace, index_of
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.observations import CANCELLED, was_ended_by_us
@@ -90,10 +92,15 @@ class Attempts:
             stopped = {str(one["metadata"]["name"]) for one in jobs if was_ended_by_us(one)}
         with_pods = await self._namespace.names_with_pods()
         over |= stopped - with_pods  # what was cancelled or given up gets no other
-        closed = with_pods - tokens.keys()
-        found_jobs = await each(closed, self._namespace.job)
-        tokens |= {str(one["metadata"]["name"]): token_of(one) for one in found_jobs if one is not None}
+        others = sorted(with_pods - tokens.keys())
+        tokens |= dict(zip(others, await each(others, self._token), strict=True))
         return {name: token for name, token in tokens.items() if token and name not in over}
+
+    async def _token(self, name: str) -> str:
+        """The token of an attempt that is not listed, and has pods: its Job is closed, or gone."""
+        job = await self._namespace.job(name)
+        owners = [job] if job is not None else await self._namespace.pods(name)
+        return next(filter(None, map(token_of, owners)), "")
 
     async def see(self, target: Target) -> Observation:
         """Read one attempt. Raises NotFound."""
@@ -103,10 +110,27 @@ class Attempts:
             raise NotFound(f"Kubernetes does not know the Job {target.name} in {place}")
         return observed
 
+    async def entrance(self, target: Target, number: int) -> Entrance:
+        """The pod of that number, from 0 on. Raises NotFound unless it runs."""
+        if await self._looks.own(target) is not None:
+            for pod in await self._namespace.pods(target.name):
+                if (pod["status"].get("phase"), index_of(pod)) == ("Running", number):
+                    name, namespace = pod["metadata"].get("name", ""), self._cluster.namespace
+                    return entrance(
+                        "kubernetes",
+                        server=self._client.server,
+                        namespace=namespace,
+                        pod=name,
+                        container=MAIN,
+                    )
+        raise NotFound(f"Kubernetes does not run pod {number} of {target.name} now")
+
     async def cancel(self, target: Target) -> None:
-        """Suspend the Job, if it exists and has not ended."""
+        """Suspend the Job, if it exists and has not ended. Where it is gone, end the pods that it left."""
         own_job = await self._looks.own(target)
-        if own_job is not None and not _is_over(own_job):
+        if own_job is None:
+            await self._namespace.end_orphans(target)
+        elif not _is_over(own_job):
             now = datetime.fromtimestamp(self._clock(), UTC)
             await self._namespace.stop(own_job, now.isoformat(timespec="seconds"))
 
@@ -154,6 +178,8 @@ class Attempts:
         own_job = await self._looks.own(target)
         if own_job is not None:
             await self._namespace.delete(own_job)
+        else:
+            await self._namespace.end_orphans(target)
 
 
 def _is_over(document: Mapping[str, object]) -> bool:

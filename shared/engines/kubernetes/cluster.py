@@ -55,6 +55,8 @@ class KubernetesCluster(CommonOptions):
     #: the user and group of a job's processes; 0 for root
     user: int = 1000
     group: int = 1000
+    #: whether people may enter running jobs, with `kubectl` and rights of their own
+    enter: bool = False
 
     @property
     def layout(self) -> Layout:

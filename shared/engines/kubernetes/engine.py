@@ -9,8 +9,11 @@ import time
 from collections.abc import Callable, Mapping
 
 from shared.core.abilities import Ability
-from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
+from shared.core.engine import ClusterView, Observation, Order, Submission
 from shared.core.facts import ClusterFacts
+from shared.core.job import Target
+from shared.core.relations.entrance import Entrance, node_of
+from shared.core.relations.variables import Variable
 from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.home import in_home
 from shared.engines.kubernetes.abilities import abilities_of
@@ -74,6 +77,10 @@ class KubernetesEngine(ClusterEngine[KubernetesCluster, Attempts]):
     async def submit(self, order: Order) -> Observation | None:
         """Create a Job, and the Secret that its pods wait for."""
         return await self._attempts_on(order.target.cluster).submit(order)
+
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """The pod of a rank."""
+        return await self._attempts_on(target.cluster).entrance(target, node_of(spec, rank))
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes for the cluster's jobs, if Slipway's account may list them."""

@@ -17,15 +17,16 @@ from shared.engines.kubernetes.job.request import is_in_queue
 from shared.engines.kubernetes.namespace import ENDED, Namespace
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.ends import ranks_of
-from shared.engines.kubernetes.translation.images import without_image
 from shared.engines.kubernetes.translation.observations import (
     Evidence,
     is_lost,
     observation,
     waits_for_ranks,
     was_ended_by_us,
+    without_job,
 )
 from shared.engines.kubernetes.translation.silence import GIVEN_UP, was_given_up
+from shared.engines.kubernetes.translation.stuck import given_up, stuck_why, warned_of
 from shared.engines.kubernetes.translation.wait_reasons import (
     SUSPENDED,
     events_wait,
@@ -86,12 +87,14 @@ class Looks:
         record = await self._records.find(target) if _has_begun(pods, job) else None
         is_seen = record is None and condition(job, "Failed") is not None and await self._records.visible()
         evidence = Evidence(job, pods, record, is_seen=is_seen, is_held=await self._is_held(job))
-        imageless = without_image(pods, self._now())
-        if imageless or (is_lost(evidence, self._now()) and not (was_given_up(job) and evidence.is_held)):
-            evidence = replace(evidence, is_held=await self._give_up(job, imageless))
+        pod = warned_of(pods, self._now())
+        warnings = await self._namespace.warnings(pod) if pod else []
+        stuck = given_up(pods, warnings, self._now())
+        if stuck or (is_lost(evidence, self._now()) and not (was_given_up(job) and evidence.is_held)):
+            evidence = replace(evidence, is_held=await self._give_up(job, stuck))
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
-            observed = observed._replace(why=await self._why(evidence))
+            observed = observed._replace(why=stuck_why(pods, warnings) or await self._why(evidence))
         if observed.state.terminal:
             await self._put_away(job, observed)
         segment = self._records.segment(target, record) if record is not None else ""
@@ -102,14 +105,22 @@ class Looks:
         return f"{self._cluster.namespace}/{target.name}"
 
     async def _by_record(self, target: Target) -> Observation | None:
-        """How an attempt ended whose Job is gone, by an administrator or a time to live; None if unknown."""
-        record = await self._records.find(target)
-        if record is None or UNPROVEN in record or record.get("state") != "ended":
+        """How an attempt ended whose Job is gone, by an administrator or a time to live; None if unknown.
+
+        A deletion may leave the pods: they go on.
+        """
+        record, orphans = await self._records.find(target), await self._namespace.orphans(target)
+        is_over = record is not None and UNPROVEN not in record and record.get("state") == "ended"
+        segment = self._records.segment(target, record) if record is not None else ""
+        if orphans and (not is_over or is_asked(record)):
+            return placed(without_job(orphans), record, segment)._replace(handle=self.handle(target))
+        if record is None or not is_over:
             return None
-        if is_asked(record) and await self._namespace.pods(target.name):
+        if orphans:
+            await self._namespace.end_orphans(target)  # the other ranks wait for this one
+        elif is_asked(record) and await self._namespace.pods(target.name):
             return None  # its processes are still ending
-        end = explained(recorded(record), record)
-        return placed(end, record, self._records.segment(target, record))
+        return placed(explained(recorded(record), record), record, segment)
 
     async def _why(self, evidence: Evidence) -> Why | None:
         job, pods = evidence.job, evidence.pods

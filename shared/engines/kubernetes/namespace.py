@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.core.errors import EngineError
+from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.code import code_secret
 from shared.engines.kubernetes.job.pod import pull_secret
@@ -16,6 +17,7 @@ from shared.engines.kubernetes.translation.observations import CANCELLED
 from shared.engines.kubernetes.translation.silence import WHY
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.errors import LacksRight
+from shared.engines.kubernetes.wire.objects import token_of
 from shared.engines.kubernetes.wire.shapes import EVENT, JOB, NAMED, NODE, POD, checked
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
@@ -27,6 +29,9 @@ ENDED = "slipway/ended"
 _NO_PODS = {"spec": {"parallelism": 0}}
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
+
+#: The annotation of a pod with its index.
+_INDEX = "batch.kubernetes.io/job-completion-index"
 
 #: A pod of a Job and its index, and the only one on a server without indexes.
 POD_OF, ONLY_POD = re.compile(r"(.+)-(\d+)-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
@@ -64,10 +69,30 @@ class Namespace:
         listed = self.client.objects(f"{self._core}/pods", labelSelector=f"job-name={name}")
         return [checked(one, POD, f"a pod of {name}") async for one in listed]
 
+    async def orphans(self, target: Target) -> list[Object]:
+        """The pods of an attempt that go on although its Job is gone: a deletion may leave them.
+
+        Those that are ending are not among them.
+        """
+        return [pod for pod in await self.pods(target.name) if _goes_on(pod, target.token)]
+
+    async def end_orphans(self, target: Target) -> None:
+        """Delete the pods of an attempt whose Job is gone."""
+        for pod in await self.orphans(target):
+            path = f"{self._core}/pods/{pod['metadata']['name']}"
+            await self.client.call("DELETE", path, accept=("NotFound",))
+        await self._remove_secrets(target.name)
+
     async def failures(self, name: str = "") -> list[Object]:
         """The events of Jobs whose pods cannot be created, for one Job or all, as far as they can be read."""
         fields = "reason=FailedCreate,involvedObject.kind=Job"
         fields += f",involvedObject.name={name}" if name else ""
+        listed = self.client.objects(f"{self._core}/events", fieldSelector=fields)
+        return [one async for one in listed if EVENT(one)]
+
+    async def warnings(self, pod: str) -> list[Object]:
+        """The events of a pod that say what hinders it, as far as they can be read."""
+        fields = f"type=Warning,involvedObject.kind=Pod,involvedObject.name={pod}"
         listed = self.client.objects(f"{self._core}/events", fieldSelector=fields)
         return [one async for one in listed if EVENT(one)]
 
@@ -189,3 +214,16 @@ class Namespace:
         paths = [f"{self._core}/secrets/{one}" for one in (name, pull_secret(name), code_secret(name))]
         calls = (self.client.call("DELETE", path, accept=("NotFound",)) for path in paths)
         await asyncio.gather(*calls)
+
+
+def _goes_on(pod: Object, token: str) -> bool:
+    """Whether a pod of the attempt with that token has not ended, and was not asked to."""
+    is_left = (pod.get("status") or {}).get("phase") in ("Pending", "Running")
+    return is_left and token_of(pod) == token and "deletionTimestamp" not in (pod.get("metadata") or {})
+
+
+def index_of(pod: Object) -> int:
+    """The number of a pod among those of its Job; 0 on a server without indexes."""
+    annotations = pod["metadata"].get("annotations") or {}
+    text = str(annotations.get(_INDEX) or "0")
+    return int(text) if text.isdecimal() else 0

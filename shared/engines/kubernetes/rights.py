@@ -13,7 +13,7 @@ from shared.engines.kubernetes.cluster import KubernetesCluster
 #: RESOURCE.GROUP → verbs.
 RIGHTS: Mapping[str, tuple[str, ...]] = {
     "jobs.batch": ("create", "delete", "get", "list", "patch"),
-    "pods": ("list",),
+    "pods": ("delete", "list"),
     "events": ("list",),
     "secrets": ("create", "delete", "get"),
     "configmaps": ("create", "get"),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.core.engine import Order, Variable
-from shared.core.relations.variables import source_of
+from shared.core.engine import Order
+from shared.core.relations.variables import Variable, source_of
 from shared.engines.launch import plan as launch
 from shared.engines.launch.site import Site
 

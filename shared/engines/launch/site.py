@@ -50,6 +50,8 @@ class Scheduler:
     ask_far: tuple[str, ...] = ()
     #: whether its own SIGTERM reaches every process of a job, not the program alone
     asks_all: bool = False
+    #: how lines begin in which it says that it ended processes, as another one had failed
+    afterwards: str = ""
 
 
 @dataclass(frozen=True)

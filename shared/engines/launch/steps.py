@@ -56,6 +56,19 @@ class Steps:
         step = self.on_all_nodes(SETUP + container.begin, host=True)
         return step | {"literal": {**step["literal"], **container.variables}}
 
+    def entering(self) -> list[Step]:
+        """The step that starts a process in the job's image on every node, which fails without the image.
+
+        None where there is no image, or `setup` has started its container.
+        """
+        container = self.site.container
+        if container is None or container.begin:
+            return []
+        start = self._entered(("bash", "-c", "exit 0"))
+        if self.nodes > 1 or container.options:
+            start = (*self._spread(Spread(self.nodes, self.nodes)), *start)
+        return [self._step(start, "", (_JOURNAL, _JOURNAL))]
+
     def usage(self) -> Step:
         """The step that samples the load of every node, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))

@@ -1,9 +1,12 @@
 """How a run ends."""
 
+import errno
 from typing import Any, Dict, Iterable
 
 #: Exit codes of runs in which no command of the job gave one; the record names the reason.
 NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
+#: The exit code of a run that could record nothing, since a disk is full or a quota of it is used up.
+NO_ROOM = 242
 #: The most characters of what a program of ours wrote, in the message of an end.
 WORDS = 400
 
@@ -23,6 +26,11 @@ class End(Exception):
         fields = {"state": "ended", "reason": self.reason, "message": self.message, "final": self.final}
         fields.update(code=self.code, exitCode=exit_code)
         return dict(fields, **({self._mark: True} if self._mark else {}))
+
+    @staticmethod
+    def unrecorded(error: OSError) -> int:
+        """The exit code of a run that could not record how it ended."""
+        return NO_ROOM if error.errno in (errno.ENOSPC, errno.EDQUOT) else NOT_READY
 
 
 def with_words(message: str, errors: str, secrets: Iterable[str] = ()) -> str:

@@ -1,9 +1,12 @@
-"""What every node gets before the job: its volumes, linked below the job's mount root, and its code."""
+"""What a run needs before the job: programs, volumes, linked below the job's mount root, and its code."""
 
+import os
+import re
+import shutil
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
-from shared.engines.node.ends import NOT_PREPARED, NOT_READY, End, with_words
+from shared.engines.node.ends import NO_PROGRAM, NOT_PREPARED, NOT_READY, End, with_words
 from shared.engines.node.files import PRIVATE, load_end
 from shared.engines.node.processes import Failed, run_all
 
@@ -19,6 +22,16 @@ CODE_ENDS = {
     "hostile": (NOT_PREPARED, "preparation", ""),
     "failed": (NOT_READY, "infrastructure", ""),
 }
+
+
+def check_programs(names: List[str], env: Dict[str, str]) -> None:
+    """Find the scheduler's programs. Raises End: without them no run can start."""
+    path = env.get("PATH", "").strip(":")
+    for name in names:
+        if shutil.which(name, path=path) is None:
+            place = f"{path or 'an empty PATH'} on {os.uname()[1]}"
+            text = f"There is no {name} in {place}. An operator has to set `path` of the cluster"
+            raise End(NO_PROGRAM, "unsupported", text)
 
 
 def mount(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) -> List[List[str]]:
@@ -63,5 +76,10 @@ def bring_code(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], No
 
 
 def why_not_ready(message: str, journal: Path, plan: Dict[str, Any]) -> str:
-    """The message of a run whose nodes could not be made ready, with the last words of the journal."""
-    return with_words(message, load_end(journal), plan["secrets"].values())
+    """The message of a run whose nodes could not be made ready, with the last words of the journal.
+
+    Lines in which a scheduler only says what it ended for that (`afterwards`) count if there are no others.
+    """
+    lines = load_end(journal).splitlines()
+    reasons = [line for line in lines if not re.match(plan.get("afterwards", "$"), line)]
+    return with_words(message, "\n".join(reasons if any(reasons) else lines), plan["secrets"].values())

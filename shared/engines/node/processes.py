@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -14,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple
 
-from shared.engines.node.ends import NO_PROGRAM, NOT_READY, End, with_words
+from shared.engines.node.ends import NOT_READY, End, with_words
 from shared.engines.node.families import LOOK_EVERY, Ending, Family
 from shared.engines.node.files import expand, open_end
 from shared.engines.node.private import opened
@@ -52,15 +51,6 @@ def plan_of(text: str) -> Dict[str, Any]:
     if not text.startswith("{"):
         text = zlib.decompress(base64.b64decode(text)).decode()
     return dict(json.loads(text))
-
-
-def look_for(names: List[str], path: str) -> None:
-    """Find the scheduler's programs. Raises End: without them no run can start."""
-    for name in names:
-        if shutil.which(name) is None:
-            place = f"{path.strip(':') or 'an empty PATH'} on {os.uname()[1]}"
-            text = f"There is no {name} in {place}. An operator has to set `path` of the cluster"
-            raise End(NO_PROGRAM, "unsupported", text)
 
 
 def wait_until_ready(argv: List[str], check: Callable[[], None]) -> None:

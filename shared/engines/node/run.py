@@ -21,14 +21,13 @@ from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_RE
 from shared.engines.node.families import Ending
 from shared.engines.node.files import CLOSED, PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.held.hold import held, keep_nodes, kept_until
-from shared.engines.node.mounting import bring_code, mount, why_not_ready
+from shared.engines.node.mounting import bring_code, check_programs, mount, why_not_ready
 from shared.engines.node.private import close_output, take
 from shared.engines.node.processes import (
     Failed,
     chosen,
     clear,
     define,
-    look_for,
     plan_of,
     printed,
     run_all,
@@ -108,6 +107,7 @@ class Run:
         self._make_environment()
         self._record(None)
         self._step("setup", NOT_READY, "infrastructure", "A node could not be made ready")
+        self._step("image", NOT_READY, "infrastructure", "Its image cannot be run on a node")
         for at, _, label in self._links:
             self._log(f"Mounted {label} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
         bring_code(self._plan, self._env, self._check_outside)
@@ -123,7 +123,7 @@ class Run:
         return End(0, "", "All processes ended with exit code 0")
 
     def _find_hosts(self) -> None:
-        look_for(self._plan["programs"], os.environ.get("PATH", ""))
+        check_programs(self._plan["programs"], self._env)
         wait_until_ready(self._plan["ready"], self._check_outside)
         env = self._env
         self._hosts = printed(self._plan["hosts"], "The nodes of the job cannot be listed").split()
@@ -165,16 +165,17 @@ class Run:
 
     def _step(self, name: str, code: int, reason: str, message: str) -> None:
         """Run one part of the plan. Raises End; with `code` 0, it has the code of the failed process."""
-        steps, beside = self._plan[name], self._plan["usage"] if name == "main" else []
+        steps, beside = self._plan.get(name, []), self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
             wait_until_ready(self._plan["ready"], self._check_outside)
-        directory, own = Path(self._directories["stdouterr"]), {} if name == "setup" else self._own
+        directory, before = Path(self._directories["stdouterr"]), name in ("setup", "image")
+        own = {} if before else self._own
         try:
             run_all(steps, beside, self._env, directory, self._check_outside, own, self._ending)
             if self._ending.is_asked:
                 raise asked_end()  # it may have ended for that, and with zero
         except Failed as failed:
-            if name == "setup":
+            if before:
                 message = why_not_ready(message, directory / self._env["SLIPWAY_LOG"], self._plan)
             # A command of the job that ended by itself, before the signal came, has its own code.
             if self._ending.is_asked and (code or failed.by_signal):
@@ -242,7 +243,7 @@ def main() -> int:
         return silent.code
     except OSError as error:
         sys.stderr.write(f"{error}\n")
-        return NOT_READY
+        return End.unrecorded(error)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ ABILITIES: Mapping[str, Ability] = {
     "hold": Ability("configured", "needs `reads`, by which the app sees the records of runs"),
     "elastic": Ability("configured", "Slurm's own cloud nodes"),
     "preemptible": Ability("configured", "requeued as the same attempt (`preemptible`)"),
+    "enter": Ability(
+        "configured", "where the operator says how (`enter`), as the jobs' user, and not in containers"
+    ),
     "apart": Ability(
         "no", "all run as one user: give the cluster to one team, without the container of drops in `mounts`"
     ),
@@ -49,6 +52,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
         "priorities": bool(cluster.priorities),
         **dict.fromkeys(("logs", "hold"), sees_records),
         "preemptible": cluster.preemptible or low,
+        "enter": bool(cluster.enter),
     }
     if view is not None and view.minimum is not None and view.maximum:  # nodes at zero may be hidden
         abilities["elastic"] = view.minimum < view.maximum

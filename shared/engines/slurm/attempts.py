@@ -30,7 +30,8 @@ from shared.engines.slurm.job.request import is_too_long, submission, too_long
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.queue import Queue
 from shared.engines.slurm.translation import has_ended, observation, state_of
-from shared.engines.slurm.wire.client import SLURMCTLD, Answer, SlurmClient
+from shared.engines.slurm.wire.answer import SLURMCTLD, Answer
+from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy
 from shared.jobspec import JsonObject
 
@@ -58,7 +59,7 @@ class Attempts:
         self._proofs = records.proofs
         self._finished = EndSources(cluster, client, records, listings)
         self._leftovers = Leftovers(cluster, client, records)
-        self._jobs = SlurmJobs(cluster, client)
+        self.jobs = SlurmJobs(cluster, client)
         self._sightings = Sightings()
         #: name → token of each submission by this process
         self._own_tokens: dict[str, str] = {}
@@ -102,19 +103,19 @@ class Attempts:
         pending = [t for t in targets if t.name in quick and quick[t.name].state is JobState.QUEUED]
         # A list that is fetched anyway has the reason of each waiting job.
         rest, self._listed = rest + pending, self._clock()
-        since, queue = await self._jobs.statistics_epoch(), await self._jobs.queue()
+        since, queue = await self.jobs.statistics_epoch(), await self.jobs.queue()
         await self._settle(queue, rest, since)
         results = await each(rest, lambda target: alone(target.name, self._observed(target, queue)))
         return quick | {t.name: one for t, one in zip(rest, results, strict=True) if one is not None}
 
     async def at_work(self) -> Mapping[str, str]:
         """Every copy with a token that has not ended."""
-        marked = [copy for copy in await self._jobs.queue() if copy.token]
+        marked = [copy for copy in await self.jobs.queue() if copy.token]
         return {copy.name: copy.token for copy in marked if not has_ended(copy)}
 
     async def see(self, target: Target) -> Observation:
         """What Slurm, or the record of the run, reports about one attempt now. Raises NotFound."""
-        since, queue = await self._jobs.statistics_epoch(), await self._jobs.queue()
+        since, queue = await self.jobs.statistics_epoch(), await self.jobs.queue()
         await self._settle(queue, [target], since)
         observation = await self._observed(target, queue)
         if observation is None:
@@ -123,13 +124,13 @@ class Attempts:
 
     async def cancel(self, target: Target) -> None:
         """Cancel every copy that has not ended. Raises Busy while one that cannot be read may run."""
-        queue = await self._jobs.queue()
+        queue = await self.jobs.queue()
         copies = _ours(queue, target)
         if all(copy.held for copy in copies):
             queue.check_absent(target.name)
         for copy in copies:
             if not has_ended(copy):
-                await self._jobs.cancel(copy.id)
+                await self.jobs.cancel(copy.id)
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
         """Remove the records by a small job on one node: only nodes can write to their shared directory."""
@@ -137,7 +138,7 @@ class Attempts:
 
     async def _is_submitted(self, target: Target) -> bool:
         """Whether no further submission is needed. Raises Conflict."""
-        queue = await self._jobs.queue()
+        queue = await self.jobs.queue()
         if _ours(queue, target) or await self._finished.find(target) is not None:
             return True
         if self._own_tokens[target.name] != target.token or any(c.token for c in queue.named(target.name)):
@@ -153,7 +154,7 @@ class Attempts:
         faults = [text for code, text in answer.errors if code not in SLURMCTLD]
         faults += [text for text in answer.warnings if "held" not in text.lower()]
         if faults:
-            await self._jobs.discard(number)
+            await self.jobs.discard(number)
             text = (
                 f"slurmrestd of {self._cluster.name} accepted a job with warnings: {'; '.join(faults)[:500]}"
             )
@@ -181,7 +182,7 @@ class Attempts:
         dialect = await self._client.agree()
         if not dialect.states or not old:
             return {}
-        states, since = await self._jobs.states(), await self._jobs.statistics_epoch()
+        states, since = await self.jobs.states(), await self.jobs.statistics_epoch()
         listed = abs(self._clock() - self._listed) < _LOOK_AGAIN
         observations: dict[str, Observation] = {}
         moved = []
@@ -208,7 +209,7 @@ class Attempts:
         """A job that has started or ended, by its number; None if another job has that number now."""
         settled = self._settled.pop(target.name)
         try:
-            copy = await self._jobs.one(settled.copy.id)
+            copy = await self.jobs.one(settled.copy.id)
         except NotFound:
             return None
         if not settled.is_still(copy):
@@ -226,15 +227,15 @@ class Attempts:
             copy = verdict.copy
             if copy is not None and since is not None and not copy.held and verdict.priority is None:
                 self._settled[name] = Settled(copy, since)
-        await each(self._orphans(queue, targets), self._jobs.discard)
+        await each(self._orphans(queue, targets), self.jobs.discard)
 
     async def _carry_out(self, verdict: Verdict) -> None:
         for copy in verdict.surplus:
-            await self._jobs.discard(copy.id)
+            await self.jobs.discard(copy.id)
         if verdict.copy is not None and verdict.release:
-            await self._jobs.release(verdict.copy)
+            await self.jobs.release(verdict.copy)
         elif verdict.copy is not None and verdict.priority is not None:
-            await self._jobs.prioritise(verdict.copy.id, verdict.priority)
+            await self.jobs.prioritise(verdict.copy.id, verdict.priority)
 
     def _orphans(self, queue: Queue, targets: Sequence[Target]) -> list[int]:
         """Held copies that no one has queried for a long time: late effects, or abandoned jobs."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
+from shared.core.relations.entrance import FORMS
 from shared.engines.common_options import NodeOptions, check_options
 from shared.engines.launch.layout import Layout
 from shared.engines.options import cluster_of, each_cluster
@@ -55,6 +57,9 @@ class SlurmCluster(NodeOptions):
     settle_seconds: float = 6.0
     #: whether to allow http to another machine, which exposes the token
     plain_http: bool = False
+    #: how people enter running jobs: {"local": true} by srun on their own machine, or {"login": HOST, "user":
+    #: NAME} on another one; empty if they may not
+    enter: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def layout(self) -> Layout:
@@ -102,10 +107,26 @@ def _check(cluster: SlurmCluster, place: str) -> None:
     )
     if not 0 <= cluster.settle_seconds <= _LONGEST_SETTLED:
         raise Misconfigured(f"{place}: settleSeconds has to be from 0 to {_LONGEST_SETTLED}")
+    _check_enter(cluster.enter, place)
     _check_resources(cluster, place)
     unknown = set(cluster.priorities) - {"low", "normal", "high"}
     if unknown:
         raise Misconfigured(f"{place}: priorities are low, normal and high, not {sorted(unknown)[0]!r}")
+
+
+def _check_enter(enter: Mapping[str, Any], place: str) -> None:
+    if not enter or enter == {"local": True}:
+        return
+    forms = {"login": FORMS["slurm"]["login?"], "user": FORMS["slurm"]["user"]}
+    are_names = all(
+        name in forms and isinstance(value, str) and re.fullmatch(forms[name], value, re.ASCII)
+        for name, value in enter.items()
+    )
+    if "login" not in enter or not are_names:
+        raise Misconfigured(
+            f'{place}: enter: write {{"local": true}}, or {{"login": "host", "user": "name"}}, '
+            "with the names of the login node and of the jobs' user there"
+        )
 
 
 def _check_resources(cluster: SlurmCluster, place: str) -> None:

@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from shared.core.abilities import Ability
-from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
+from shared.core.engine import ClusterView, Observation, Order, Submission
 from shared.core.errors import Misconfigured
 from shared.core.facts import ALL, NO_FACTS, Allotted, ClusterFacts, combined_facts
+from shared.core.job import Target
+from shared.core.relations.entrance import Entrance
+from shared.core.relations.variables import Variable
 from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.launch.shown import variables
 from shared.engines.proofs import Proofs
@@ -22,8 +25,9 @@ from shared.engines.shared_records import Records
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.entrance import where
 from shared.engines.slurm.job.check import check
-from shared.engines.slurm.job.chosen import Listed, absent, listed
+from shared.engines.slurm.job.chosen import Listed, absent, listings
 from shared.engines.slurm.job.request import submission
 from shared.engines.slurm.job.resources import merged, refusals
 from shared.engines.slurm.job.share import requested
@@ -118,6 +122,11 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
         await self._lately.view(_view_key(cluster, order.resources))
         return await attempts.submit(order, self._bounded(cluster, order.resources))
 
+    async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
+        """The Slurm job and the node of a rank."""
+        cluster = self._cluster(target.cluster)
+        return await where(cluster, self._attempts_on(cluster.name).jobs, target, spec, rank)
+
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition, which Slurm itself scales."""
         own = self._cluster(cluster)
@@ -148,7 +157,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
             lists[what] = answer.body.get(what) or ()
         if len(self._listed) >= _MOST_VIEWS:  # jobs choose partitions, so there may be any number of names
             self._listed.clear()
-        self._listed[view_key] = listed(partition, **lists)
+        self._listed |= {(name, one): of_one for one, of_one in listings(partition, **lists).items()}
         return view(replace(self._clusters[name], partition=partition), **lists)
 
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from shared.core.facts import ClusterFacts
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.job.chosen import total_nodes
+from shared.engines.slurm.job.chosen import partition_of, total_nodes
 from shared.engines.slurm.wire.dialect import integer
 
 #: From here on, a number of v0.0.38 means none (NO_VAL, INFINITE).
@@ -21,7 +21,7 @@ def facts_of(
     cluster: SlurmCluster, partitions: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]]
 ) -> ClusterFacts:
     """The facts of the cluster's partition. `nodes`: its nodes."""
-    partition = _partition_of(cluster, list(partitions))
+    partition = partition_of(cluster.partition, list(partitions))
     members = list(nodes)
     most, minutes = _limits(partition)
     counts = [count for count in (len(members), most) if count]
@@ -34,15 +34,6 @@ def facts_of(
         memory=max(memory, default=None),
         longest=timedelta(minutes=minutes) if minutes else None,
     )
-
-
-def _partition_of(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The named partition, else the default one, which only v0.0.38 marks, or the only one."""
-    named = [one for one in partitions if one.get("name") == cluster.partition]
-    if cluster.partition:
-        return next(iter(named), {})
-    marked = [one for one in partitions if "default" in (one.get("flags") or ())]
-    return next(iter(marked or (partitions if len(partitions) == 1 else [])), {})
 
 
 class _Limits(NamedTuple):

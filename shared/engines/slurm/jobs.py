@@ -16,7 +16,8 @@ from shared.core.errors import Busy, EngineError, NotFound, Transient
 from shared.core.job import plain
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.queue import Queue, in_line
-from shared.engines.slurm.wire.client import Answer, SlurmClient
+from shared.engines.slurm.wire.answer import Answer
+from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy, copy_of, integer, name_of, user_of
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from slipway.client.calls.answers import (
     log_chunk,
     range_of,
 )
-from slipway.client.calls.refusal import Unanswered
+from slipway.client.calls.refusal import Changed, Unanswered
 from slipway.client.calls.wire import Calls, id_of
 from slipway.failure import Failure
 
@@ -92,9 +92,10 @@ class OutputCalls(Calls):
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
     ) -> FileChunk:
-        """As much of a file from `first` on as one answer holds. Raises Changed if its tag differs.
+        """As much of a file from `first` on as one answer holds.
 
-        If `last` is less than `first`, no range is requested, because an empty file has none.
+        Raises Changed if its tag differs, or if it ends before `first`. If `last` is less than `first`, no
+        range is requested, because an empty file has none.
         """
         headers = {"If-Match": tag} if tag else {}
         if last is None or last >= first:
@@ -107,6 +108,10 @@ class OutputCalls(Calls):
             if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
                 raise Unanswered("the bytes that arrived are not those that were sent")
             begins, size = range_of(answer, len(data))
+            if answer.status == 200 and first:  # the whole file, as of a proxy that takes no ranges
+                if first >= size:
+                    raise Changed(f"{path} has {size:,} bytes, none of them from {first:,} on")
+                begins, data = first, data[first : None if last is None else last + 1]
             if begins != first:
                 raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
             return FileChunk(data, size, answer.headers.get("ETag", ""))

@@ -101,7 +101,8 @@ class Silent(Unanswered):
     """Slipway answers that a cluster does not answer. A command that follows a job waits for it."""
 
 
-_KINDS: Mapping[int, type[Failure]] = {404: Absent, 412: Changed}
+#: A range beyond the end of a file (416) is of one that has become shorter.
+_KINDS: Mapping[int, type[Failure]] = {404: Absent, 412: Changed, 416: Changed}
 _AGAIN: Mapping[int, type[Unanswered]] = {429: Busy, 502: Silent, 503: Busy, 504: Busy}
 
 

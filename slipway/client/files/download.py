@@ -83,8 +83,10 @@ async def find_and_save(
 
     tasks: list[asyncio.Task[Any]] = [looking := asyncio.create_task(find_twice())]
     try:
-        if not await arriving.begun() and patterns:
-            return Downloaded(await looking, Outcome())
+        if not await arriving.begun():
+            finding = await looking
+            if patterns:
+                return Downloaded(finding, Outcome())
         tasks.append(saving := asyncio.create_task(save(api, job_id, arriving, to, bar.advance)))
         finding, outcome = await asyncio.gather(looking, saving)
         _make_folders(finding.what.empty, to, job_id, outcome)

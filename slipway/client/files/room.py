@@ -36,13 +36,16 @@ class Room:
 
     def expect(self, files: Iterable[Remote]) -> None:
         """Note further files, before any of them is read. Raises TooLarge."""
-        self._sum += sum(max(0, file.size - self._present(file)) for file in files)
-        if self._sum > self._free:
-            raise TooLarge(f"the files have {_shown(self._sum)}, and the disk has {_shown(self._free)} free")
-        if self._bound is not None and self._sum > self._bound:
-            raise TooLarge(
-                f"the files have {_shown(self._sum)} or more, of {_shown(self._free)} that are free"
-            )
+        self.take(sum(max(0, file.size - self._present(file)) for file in files))
+
+    def take(self, count: int) -> None:
+        """Note further bytes, before they are saved. Raises TooLarge."""
+        total = self._sum + count
+        if total > self._free:
+            raise TooLarge(f"the files have {_shown(total)}, and the disk has {_shown(self._free)} free")
+        if self._bound is not None and total > self._bound:
+            raise TooLarge(f"the files have {_shown(total)} or more, of {_shown(self._free)} that are free")
+        self._sum = total
 
     def _present(self, file: Remote) -> int:
         """Bytes of a file of that name and size, which is probably the same."""

@@ -4,15 +4,15 @@ import asyncio
 import fcntl
 import hashlib
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, suppress
 from io import FileIO
 from pathlib import Path
 
 from confined import Confined
 from slipway.client.calls.answers import FileChunk
 from slipway.client.files.holes import write_all
-from slipway.client.files.names import Neighbours, impossible
+from slipway.client.files.places import Places, savable
 from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
@@ -20,8 +20,6 @@ from slipway.failure import Failure
 _READ = 1 << 20
 #: Below so many bytes, writing is faster than a thread.
 _SMALL = 1 << 18
-#: Folders that are held open: few are enough, as files come in order of name.
-_FOLDERS = 16
 #: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
 MARK = ".slipway-job"
 #: The prefix of an unfinished file's name, and how much of such a name identifies the file.
@@ -34,7 +32,7 @@ class Busy(Exception):
     """Another download writes the file, or has just written it."""
 
 
-class Destination:
+class Destination(Places):
     """The directory. Files go to their output directory and path below it, and replace what has their name.
 
     A file has another name until it is complete, so an interrupted download can continue.
@@ -43,10 +41,9 @@ class Destination:
     """
 
     def __init__(self, path: Path, job_id: str = "") -> None:
-        self._job, self._folders = job_id, dict[str, Confined]()
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._root = Confined.from_root(path)
+        super().__init__(path)
+        self._job = job_id
+        with savable(path):
             marked = self._marked() if job_id else ""
             #: another job whose files are already in the directory, or ""
             self.other = "" if marked == job_id else marked.partition(",")[0]
@@ -54,18 +51,6 @@ class Destination:
             self._own = not job_id or marked == job_id or self._empty
             if job_id:
                 self._mark(job_id if self._own else f"{job_id}, among files of another job")
-            self._names = Neighbours(
-                ignores_case=self._is_one("a", "A"), ignores_composition=self._is_one("\u00e9", "e\u0301")
-            )
-        except OSError as error:
-            raise Failure(
-                f"nothing can be saved in {path}: {error.strerror}; choose another by --to"
-            ) from error
-
-    def close(self) -> None:
-        """Release the directory."""
-        for folder in (self._root, *self._folders.values()):
-            os.close(folder.fd)
 
     def has(self, file: Remote) -> bool:
         """Whether the file is already there, with the same size and time."""
@@ -179,45 +164,6 @@ class Destination:
         if now is None or now.st_ino != os.fstat(fd).st_ino or now.st_size < start:
             self._empty = False
             raise Busy
-
-    @contextmanager
-    def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Confined, str]]:
-        if conflict := self._names.conflict(file.name):
-            raise Failure(conflict)
-        *above, name = file.name.split("/")
-        for one in (*above, name):
-            if reason := impossible(one):
-                raise Failure(reason)
-        with self._open("/".join(above), make=make) as folder:
-            yield folder, name
-
-    def _open(self, path: str, *, make: bool) -> Confined:
-        """A folder, with a descriptor kept open: further files in it need no new walk."""
-        folder = self._folders.pop(path, None)
-        if folder is None:
-            folder = self._root.make_directory(path) if make else self._root.directory(path, links=False)
-        self._folders[path] = folder
-        if len(self._folders) > _FOLDERS:
-            os.close(self._folders.pop(next(iter(self._folders))).fd)
-        return Confined(os.dup(folder.fd))
-
-    def _is_one(self, letter: str, other: str) -> bool:
-        """Whether the disk takes names that differ like these for the same."""
-        probe, alike = (f".slipway-{os.getpid()}-{one}".encode() for one in (letter, other))
-        try:
-            os.close(os.open(probe, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=self._root.fd))
-        except OSError:
-            if letter.isascii():
-                raise
-            return False  # it takes no such name at all
-        try:
-            os.stat(alike, dir_fd=self._root.fd)
-        except FileNotFoundError:
-            return False
-        else:
-            return True
-        finally:
-            os.unlink(probe, dir_fd=self._root.fd)
 
 
 async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:

@@ -64,7 +64,9 @@ class Tree:
 
 
 @dataclass
-class _Walk:
+class Walk:
+    """A walk through the folders of a job: what it has found, and how far it may go."""
+
     patterns: Sequence[str] = ()
     receive: Callable[[Sequence[Remote]], None] = lambda _: None
     files: list[Remote] = field(default_factory=list)
@@ -169,7 +171,7 @@ async def walk(
     `receive` gets the files of each page as soon as it is read. `unread` has the folders that cannot be
     listed, and those beyond the bounds of one walk.
     """
-    tree, reader = _Walk(patterns, receive), Reader(api, job_id)
+    tree, reader = Walk(patterns, receive), Reader(api, job_id)
     ahead = deque(Folder(directory, "") for directory in directories)
     while ahead and tree.count < _MOST_FOLDERS:
         some = [ahead.popleft() for _ in range(min(len(ahead), 4 * PARALLEL))]

@@ -49,12 +49,11 @@ def view(*, utc: bool) -> View:
     return View(max(size.columns, _NARROWEST), size.lines, coloured(sys.stdout), utc)
 
 
-def conditions(options: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
+def conditions(named: Mapping[str, str], *, failed: bool) -> dict[str, str]:
     """The conditions of the list. Raises Failure if both `--failed` and `--state` are given."""
-    if failed and options["state"] is not None:
+    if failed and "state" in named:
         raise Failure("--failed and --state exclude each other; --failed is --state failed,lost")
-    named = {name: text for name, text in options.items() if text is not None}
-    return named | ({"state": "failed,lost"} if failed else {})
+    return {**named, **({"state": "failed,lost"} if failed else {})}
 
 
 def jobs(

@@ -79,6 +79,7 @@ EXEMPT = {
     "code": "it needs a job that brought its code: tests/acceptance/test_run.py",
     "up": "it runs until Ctrl-C: tests/acceptance/test_up.py",
     "demo": "it brings up a stack of its own: tests/acceptance/test_demo.py",
+    "tensorboard": "it runs until Ctrl-C: tests/acceptance/commands/test_tensorboard.py",
     "prices": "it asks Azure: tests/unit/slipway/commands/prices/test_prices.py",
     "setup": "it makes resources of a subscription: tests/unit/slipway/stack/test_setup.py",
     "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/preempt/test_preempt.py",

@@ -37,6 +37,7 @@ OTHERS = {
     "data ls": "files of people: tests/contract/test_data.py",
     "data get": "files of people: tests/contract/test_data.py",
     "metrics": "names of numbers",
+    "tensorboard": "jobs, and names with tfevents: tests/unit/slipway/client/mirror/test_mirror.py",
     "teams apply": "a document on this disk",
 }
 _NAMING = {"file", "files", "folder", "path", "paths", "patterns", "names", "directory", "to", "receipt"}

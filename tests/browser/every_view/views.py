@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Request, expect
 
 from tests.browser.reader import Reader, answer_tagged, listed
 from tests.browser.trouble.everything import CODE, LISTING
@@ -61,8 +64,41 @@ async def open_view(reader: Reader, view: str, ended: str) -> None:
     await expect(reader.page.get_by_text("Loading…")).to_have_count(0)
 
 
+@asynccontextmanager
+async def every_answer(page: Page) -> AsyncIterator[Callable[[], Awaitable[Any]]]:
+    """Give a function that waits until each request of this page was answered."""
+    unanswered, answered = set[Request](), asyncio.Event()
+    answered.set()
+
+    def begin(request: Request) -> None:
+        unanswered.add(request)
+        answered.clear()
+
+    def end(request: Request) -> None:
+        unanswered.discard(request)
+        if not unanswered:
+            answered.set()
+
+    listeners = (("request", begin), ("requestfinished", end), ("requestfailed", end))
+    for event, listener in listeners:
+        page.on(event, listener)  # type: ignore[call-overload]  # its names are literals
+    try:
+        yield answered.wait
+    finally:
+        for event, listener in listeners:
+            page.remove_listener(event, listener)
+
+
 async def pass_time(page: Page, seconds: int, step: int = 1) -> None:
-    """Let the page's clock go on, so many seconds at once; every answer comes before the next ones."""
-    for _ in range(0, seconds, step):
-        await page.clock.run_for(1000 * step)
-        await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
+    """Let the page's clock go on, so many seconds at once; every answer comes before the next ones.
+
+    The clock stands meanwhile: what the machine takes is not added.
+    """
+    soon = 2  # a moment of the past is refused
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000") + soon)
+    async with every_answer(page) as answered:
+        for _ in range(soon, seconds, step):
+            await page.clock.run_for(1000 * step)
+            await answered()
+            await page.evaluate("fetch(location.pathname)")  # the page has taken in the answers
+    await page.clock.resume()

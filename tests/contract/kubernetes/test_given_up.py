@@ -108,6 +108,32 @@ async def test_an_image_that_cannot_be_fetched_ends_the_job_after_a_bound_and_fr
     assert where.server.store.all("pods") == []
 
 
+async def test_a_volume_that_cannot_be_mounted_is_named_and_ends_the_attempt_after_a_bound(
+    where: Running,
+) -> None:
+    now = [time.time()]
+    engine = engine_on(where, clock=lambda: now[0])
+    where.server.store.clock = lambda: now[0]
+    where.server.nodes.absent_volumes = {"data"}
+    one = order("true")
+    await engine.submit(one)
+    new = await until(engine, one.target, lambda observation: observation.why is not None)
+    now[0] += 2 * 60
+    waits = (await engine.status(NAME, [one.target]))[one.target.name]
+    assert waits.why is not None
+    now[0] += 29 * 60
+    end = await until(engine, one.target, is_over)
+    await engine.close()
+
+    assert new.why is not None
+    assert (new.why.word, new.why.passes) == ("ContainerCreating", True)
+    assert (waits.state, waits.why.word, waits.why.passes) == (JobState.QUEUED, "FailedMount", False)
+    assert waits.why.text.startswith("a volume of its pods cannot be mounted (MountVolume.SetUp failed for")
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert end.message.startswith("given up after 30 minutes on its node: a volume of its pods cannot be")
+    assert where.server.store.all("pods") == []
+
+
 async def test_a_lost_attempt_whose_job_cannot_be_suspended_has_not_ended(where: Running) -> None:
     now = [time.time()]
     engine = engine_on(where, clock=lambda: now[0])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.core.job import JobState
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.provision import NAME as ACCOUNT
 from shared.engines.kubernetes.provision import provision
@@ -20,7 +21,7 @@ from slipway.stack.provision import provision_clusters
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
 from tests.contract.kubernetes.orders import is_over, order, until
 from tests.contract.kubernetes.test_kueue import queue_on
-from tests.doubles.kubernetes.requests import right
+from tests.doubles.kubernetes.requests import Subject, right
 from tests.doubles.kubernetes.server import POWERLESS, TOKEN, Kubernetes, kubernetes
 from tests.unit.engines.kubernetes.wire.test_access import kubeconfig
 
@@ -144,6 +145,14 @@ async def test_the_role_allows_the_calls_of_the_engine_and_no_others(where: Runn
     where.server.store.add("resourcequotas", "slipway", no_pods)
     await engine.submit(order("true", name="c-1", nodes=4))  # it waits
     await engine.see(order("true", name="c-1").target)
+    where.server.api.delete(Subject("jobs", "slipway", "c-1"), {}, {})
+    await engine.cancel(order("true", name="c-1").target)
+    where.server.store.remove("resourcequotas", where.server.store.all("resourcequotas")[0])
+    last = order("sleep 60", name="d-1")
+    await engine.submit(last)
+    await until(engine, last.target, lambda observation: observation.state is JobState.RUNNING)
+    where.server.api.delete(Subject("jobs", "slipway", "d-1"), {}, {})  # its pod stays
+    await engine.cancel(last.target)
     await engine.forget(NAME, [short.target, long.target])
     await engine.close()
 

@@ -58,6 +58,26 @@ async def test_two_jobs_of_half_a_node_run_side_by_side_each_with_its_own_gpu(di
     assert [words[1:] for words in output] == [["1", "2"]] * 2
 
 
+@pytest.mark.parametrize("partition", ["node", "", "node,other"])
+async def test_a_job_counts_as_its_largest_part_from_its_start_to_its_end(
+    tmp_path: Path, partition: str
+) -> None:
+    """Slurm counts no GPUs by default once a job has ended, and chooses the partition itself."""
+    nodes = [Partition(name=name, nodes=1, gpus=2, elastic=False, divided=True) for name in ("node", "other")]
+    options: dict[str, Any] = {"partition": partition, "gpus": 2, "resources": _HALF, "allow": ["cpus"]}
+    async with slurm(Options(data=tmp_path, partitions=tuple(nodes))) as own, engine(own, **options) as on_it:
+        facts = await on_it.facts(NAME, {"cpus": 1})
+        assert facts.allotted.part in ((0.5,) if partition == "node" else (0.5, None))
+        job_order = asking("sleep 1", {"cpus": 1})
+        await submitted(on_it, job_order)
+        running = await until(
+            on_it, job_order.target, lambda one: one is not None and one.started is not None
+        )
+        end = await ended(on_it, job_order.target)
+
+    assert [one.allotted for one in (running, end)] == [Allotted(1, 0.5)] * 2
+
+
 async def test_a_job_may_still_have_the_whole_node(divided: Slurm) -> None:
     async with engine(divided, partition="node", gpus=2, resources=_HALF, allow=["exclusive"]) as slurm:
         job_order = asking(

@@ -9,9 +9,10 @@ import pytest
 
 from local.patience import Patience
 from local.slurm import Options, Partition, slurm
+from shared.core.errors import Busy
 from shared.core.job import JobState, Target
 from shared.engines.slurm.engine import SlurmEngine
-from tests.contract.slurm.on_slurm import PATIENCE, engine, order, submitted, until
+from tests.contract.slurm.on_slurm import PATIENCE, ended, engine, order, submitted, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -41,3 +42,25 @@ async def test_a_job_says_what_is_before_it_and_a_drained_node_is_not_called_bus
         await own.command("scontrol", "update", f"nodename={node}", "state=drain", "reason=repair")
         await slurm_engine.cancel(works.target)
         await says(slurm_engine, first.target, "DRAINED")
+
+
+async def test_what_its_administrator_closes_is_waited_for_and_named(tmp_path: Path) -> None:
+    """A drained partition takes no jobs; one that is down, or kept for maintenance, starts none."""
+    partitions = (Partition(name="warm", nodes=1, elastic=False),)
+    async with slurm(Options(data=tmp_path, partitions=partitions)) as own, engine(own) as slurm_engine:
+        waits = order("true")
+        await own.command("scontrol", "update", "partitionname=warm", "state=drain")
+        with pytest.raises(Busy, match="inactive or drain"):
+            await slurm_engine.submit(waits)
+
+        await own.command("scontrol", "update", "partitionname=warm", "state=down")
+        await submitted(slurm_engine, waits)
+        await says(slurm_engine, waits.target, "partition is down")
+
+        maintenance = ("starttime=now", "duration=60", "nodes=ALL", "flags=maint", f"users={own.user}")
+        await own.command("scontrol", "create", "reservation", "reservationname=m", *maintenance)
+        await own.command("scontrol", "update", "partitionname=warm", "state=up")
+        await says(slurm_engine, waits.target, "maintenance")
+
+        await own.command("scontrol", "delete", "reservationname=m")
+        assert (await ended(slurm_engine, waits.target)).state is JobState.SUCCEEDED

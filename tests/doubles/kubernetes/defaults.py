@@ -59,8 +59,9 @@ def pod_of(job: Object, index: int) -> Object:
             container.setdefault("env", []).append({"name": "JOB_COMPLETION_INDEX", "value": str(index)})
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"]}
     name = f"{base}-{''.join(secrets.choice(_LETTERS) for _ in range(5))}"
+    copied = {"labels": labels, "annotations": dict(template["metadata"].get("annotations") or {})}
     return {
-        "metadata": {"name": name, "generateName": f"{base}-", "labels": labels, "ownerReferences": [owner]},
+        "metadata": {"name": name, "generateName": f"{base}-", **copied, "ownerReferences": [owner]},
         "spec": spec,
         "status": {"phase": "Pending"},
     }

@@ -186,7 +186,9 @@ class Kueue:
         return QUEUE in (job["metadata"].get("labels") or {})
 
     def _job(self, workload: Object) -> Object | None:
-        owner = workload["metadata"]["ownerReferences"][0]
+        owner = next(iter(workload["metadata"].get("ownerReferences") or ()), None)
+        if owner is None:  # its Job was deleted, and what it owned was left
+            return None
         job = self._store.find("jobs", workload["metadata"]["namespace"], owner["name"])
         return job if job is not None and job["metadata"]["uid"] == owner["uid"] else None
 

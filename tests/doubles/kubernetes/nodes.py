@@ -28,6 +28,8 @@ class Nodes:
         self.silent: set[str] = set()
         #: images that no registry has
         self.absent_images: set[str] = set()
+        #: claims whose volume cannot be mounted
+        self.absent_volumes: set[str] = set()
 
     def add(self, name: str, gpus: int = 1, **labels: str) -> None:
         """Add a ready node."""
@@ -129,6 +131,12 @@ class Nodes:
         ]
         volumes = pod["spec"].get("volumes") or ()
         demand += [("configmaps", one["configMap"]["name"]) for one in volumes if "configMap" in one]
+        claims = {(one.get("persistentVolumeClaim") or {}).get("claimName") for one in volumes}
+        if claims & self.absent_volumes:
+            self._wait(pod, "ContainerCreating", "")
+            text = 'MountVolume.SetUp failed for volume "data" : mount failed: exit status 32'
+            self._store.event(pod, "FailedMount", text)
+            return False
         if pod["spec"]["containers"][0]["image"] in self.absent_images:
             image = pod["spec"]["containers"][0]["image"]
             text = f'Back-off pulling image "{image}": ErrImagePull: {image}: not found'

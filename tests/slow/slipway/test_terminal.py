@@ -57,8 +57,8 @@ LINES = {
 }
 #: They show no text of the service's.
 SILENT = ("download", "dead redrive", "doctor")
-#: They need storage as well; explain has a test of its own.
-ELSEWHERE = {"run", "drop", "explain"}
+#: They need storage, or TensorBoard, as well; explain has a test of its own.
+ELSEWHERE = {"run", "drop", "explain", "tensorboard"}
 #: How the bar of a download is drawn.
 BAR = re.compile(r"\x1b\[(\?25[lh]|1A|2K)|\r(?=\x1b\[)")
 PROGRAM = """

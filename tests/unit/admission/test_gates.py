@@ -11,9 +11,10 @@ import pytest
 
 from shared.admission.gates import GATES, PASS, Gate, Wait, World, judge, reason
 from shared.admission.permit import Permit, permitted
-from shared.core.job import Dependency, Entry, Job, JobState, Member, Stored, Target, Waiting
+from shared.core.job import Dependency, Entry, Job, JobState, Stored, Target, Waiting
 from shared.core.ledger.entries import Active, Pause
 from shared.core.relations.claim import Claim
+from shared.core.relations.contents import Member
 from shared.core.teams.document import Quota
 from tests.unit.world import POLICY
 

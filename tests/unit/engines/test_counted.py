@@ -16,6 +16,7 @@ from shared.engines.batchai.facts import facts_of as batchai_facts
 from shared.engines.kubernetes.job.pod import pod
 from shared.engines.slurm.job.chosen import Listed
 from shared.engines.slurm.job.share import allocated, requested
+from shared.engines.slurm.wire.dialect import DIALECTS, copy_of
 from shared.intake.desk.deployment_limits import Demand, demand_of
 from tests.unit.engines.batch.service import Service
 from tests.unit.engines.batch.service import engine as batch_engine
@@ -134,6 +135,20 @@ def test_a_part_is_never_nothing() -> None:
 )
 def test_what_slurm_allocated_is_the_largest_part_of_a_node(text: str, expected: Allotted | None) -> None:
     assert allocated(text, Listed(cpus=64, memory=8192, gpus=8)) == expected
+
+
+@pytest.mark.parametrize(
+    ("request_text", "gpus"),
+    [("gres:gpu:2", 4), ("gres:gpu:a100:2", 4), ("gres/gpu=2", 4), ("gpu:1", 2), ("", None)],
+)
+def test_the_gpus_of_a_job_that_ended_are_those_that_it_asked_for_on_each_node(
+    request_text: str, gpus: int | None
+) -> None:
+    job = {"job_id": 1, "tres_alloc_str": "cpu=2,node=2", "gres_detail": [], "tres_per_node": request_text}
+    amounts = allocated(copy_of(DIALECTS[-1], job).allocated, Listed(cpus=64, gpus=8))
+
+    assert amounts is not None
+    assert amounts.gpus == gpus
 
 
 def test_what_slurm_allocated_of_nodes_of_unknown_size_changes_no_part() -> None:

@@ -171,6 +171,7 @@ OF_TEAM: dict[str, Change] = {
     "weight": of_team("weight", 2.0),
     "keepIdle": of_team("keepIdle", value=True),
     "hold": of_team("hold", "PT1H"),
+    "enter": of_team("enter", value=False),
 }
 #: By the member of the quota.
 OF_QUOTA: dict[str, Change] = {

@@ -64,6 +64,7 @@ async def ask(who: str, method: str, address: str, document: Any = None) -> dict
             "experiment=x",
         ),
         *("label=team", "source=http", "since=7d", "limit=1", "sweep={sweep}", "owner="),
+        *("contains=ann", "contains={id}", "error=e", "until=2030-01-01", "order=ended"),
     ],
 )
 async def test_no_condition_lists_a_job_of_another_team(scene: Scene, query: str) -> None:

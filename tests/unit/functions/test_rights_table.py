@@ -23,7 +23,7 @@ TABLE = {
     **dict.fromkeys(
         ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
     ),
-    **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job"), _CHANGES),
+    **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job", "enter_job"), _CHANGES),
     **dict.fromkeys(("redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
@@ -45,6 +45,7 @@ ACTS = {
         "post_sweep",
         "rerun_job",
         "cancel_job",
+        "enter_job",
         "cancel_sweep",
         "release_job",
         "redeliver_job",

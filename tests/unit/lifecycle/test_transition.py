@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.job import JobState
-from shared.lifecycle.transition import apply, move, note
+from shared.core.engine import Observation
+from shared.core.facts import Allotted
+from shared.core.job import Job, JobState
+from shared.lifecycle.transition import allotted, apply, move, note
 from tests.unit.lifecycle.test_meter import Counting
 from tests.unit.world import World, job_json
 
@@ -46,3 +48,22 @@ async def test_anyone_who_recorded_an_event_has_time_to_deliver_it_before_a_pass
 
     assert notice is not None
     assert notice.due == world.now + timedelta(seconds=world.ports.policy.deliver_grace)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "reported", "part"),
+    [
+        (2, Allotted(2, 0.25), 0.25),
+        (2, Allotted(None, 0.25), 0.5),
+        (2, Allotted(None, 0.75), 0.75),
+        (0, Allotted(None, 0.25), 0.25),
+        (2, Allotted(2, None), 0.5),
+    ],
+)
+async def test_a_part_that_is_reported_without_the_gpus_of_a_job_is_not_less_than_before(
+    world: World, gpus: int, reported: Allotted, part: float
+) -> None:
+    job = (await world.message(job_json())).job.model_copy(update={"gpus": gpus, "shares": True, "part": 0.5})
+    changes = allotted(job, Observation(JobState.SUCCEEDED, allotted=reported))
+
+    assert Job.model_validate(job.model_dump() | changes).part == part

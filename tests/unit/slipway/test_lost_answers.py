@@ -77,7 +77,7 @@ _LOCAL = "changes nothing but files of this machine"
 #: Commands that do not ask the API, or do not repeat what they ask: why, or which test is theirs.
 OTHERS = {
     **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _LOCAL),
-    **dict.fromkeys(("demo", "emulate batch", "up"), "starts programs of this machine"),
+    **dict.fromkeys(("demo", "emulate batch", "tensorboard", "up"), "starts programs of this machine"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
@@ -92,6 +92,7 @@ READING: dict[str, Method] = {
     "Job.curves": lambda client, scene: scene.ran(client).curves(),
     "Job.details": lambda client, scene: scene.ran(client).details().state,
     "Job.download": lambda client, scene: scene.ran(client).download(to=scene.folder / "out").name,
+    "Job.event_files": lambda client, scene: scene.ran(client).event_files(scene.folder / "out").name,
     "Job.files": lambda client, scene: [file.name for file in scene.ran(client).files()],
     "Job.log": lambda client, scene: logged(scene.ran(client)),
     "Job.metrics": lambda client, scene: len(scene.ran(client).metrics()),

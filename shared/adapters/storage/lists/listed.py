@@ -1,7 +1,8 @@
 """The rows from which lists of jobs are read, as pure translations.
 
 `l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
-state, experiment and cluster · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one. `Shown`
+state, experiment, cluster and sweep; in the group `d` by the time of their end, in the others by that of
+their creation · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one. `Shown`
 has all that a list shows of a job: each transition writes it.
 """
 
@@ -22,8 +23,8 @@ from shared.core.ledger.listing import brief
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
 #: How many characters of a covered key are the job's own, eight of its id among them; and its length.
 _OWN, _LONGEST = 15 + len("|j_") + 8, 15 + len("|j_") + 40
-#: The key prefix of the rows of all jobs.
-EVERY = "l|"
+#: The key prefixes of the rows of all jobs, and of those that have ended, the last end first.
+EVERY, BY_END = "l|", "g|d|"
 
 
 def listed_rows(job: Job, shards: int) -> list[Entity]:
@@ -37,10 +38,13 @@ def listed_rows(job: Job, shards: int) -> list[Entity]:
 
 def shown_rows(job: Job, shards: int) -> list[Entity]:
     """The rows that show a job: among all jobs and, once it has ended, in its groups."""
-    groups = [EVERY, *(_groups(job) if job.state.terminal else ())]
+    keys = [f"{EVERY}{listing_key(job)}"]
+    if job.state.terminal:
+        keys += (f"{group}{listing_key(job)}" for group in _groups(job))
+        keys.append(f"{BY_END}{listed(job.stage.at)}|{job.id}")
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
-    return [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+    return [{**row_of(job.id, key, shards), **shown} for key in keys]
 
 
 def _groups(job: Job) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import NamedTuple
 
 from shared.adapters.storage import rows
@@ -71,6 +72,11 @@ class _Stream:
         return page
 
 
+def _before(until: datetime | None) -> str:
+    """A place right before the jobs of a moment in a list, which no job has; "" without a moment."""
+    return f"{max(rows.listed(until), '0' * 15)}|j_0" if until else ""
+
+
 class _Ranges(NamedTuple):
     """The key prefixes of the rows, and whether index rows are read, too."""
 
@@ -87,16 +93,17 @@ class Listing:
         self._bounds = bounds
 
     async def find(self, query: Query, limit: int, after: str | None) -> Page:
-        """Find jobs, newest first, at most `limit`.
+        """Find jobs, newest first or by their ends, at most `limit`.
 
         Raises Misuse for an `after` that is not the `next` of a page.
         """
         if after is not None and not listed.LISTING_KEY.fullmatch(after):
             raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
         prefixes, active = self._ranges(query)
-        until = f"{rows.listed(query.since)}}}" if query.since else ":"
+        last = f"{rows.listed(query.since)}}}" if query.since else ":"
+        first = max(after or "", _before(query.until))
         streams = [
-            _Stream(shard, prefix, f"{prefix}{until}", after or "")
+            _Stream(shard, prefix, f"{prefix}{last}", first)
             for shard in range(self._store.shards)
             for prefix in prefixes
         ]
@@ -106,9 +113,7 @@ class Listing:
         if active:
             states = query.states or frozenset(JobState)
             every = await self._active()
-            entries |= {
-                row.listed: row for row in every if row.state in states and row.listed > (after or "")
-            }
+            entries |= {row.listed: row for row in every if row.state in states and row.listed > first}
         page = await self._merge(limit, streams, entries, shown)
         if page.cut and page.next and query.seen_by is not None:
             return replace(page, next=listed.covered(page.next))  # the job there may belong to another caller
@@ -122,10 +127,12 @@ class Listing:
 
     def _ranges(self, query: Query) -> _Ranges:
         """The key prefixes of the rows that match, and whether index rows may match, too."""
-        if not (query.states or query.experiment or query.cluster or query.sweep):
+        if not (query.states or query.experiment or query.cluster or query.sweep or query.by_end):
             return _Ranges([listed.EVERY], False)
         states = query.states or frozenset(JobState)
         ended = sorted(state.value for state in states if state.terminal)
+        if query.by_end:
+            return _Ranges([listed.BY_END] if ended else [], False)
         active = len(ended) < len(states)
         if not ended:
             return _Ranges([], active)

@@ -19,6 +19,8 @@ from shared.engines.launch.mounts import image_of
 
 #: Added to the job's own limit, which the program enforces to the second: pulling the image counts, too.
 _SLACK = timedelta(hours=1)
+#: The container of the job in its pods.
+MAIN = "main"
 #: Seconds after those of the job, enough to write the record.
 _RECORD = 30
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmgt](?:i?b)?)?", re.ASCII | re.IGNORECASE)
@@ -95,7 +97,7 @@ def _container(
     if cluster.user:
         privileges["capabilities"] = {"drop": ["ALL"]}
     return {
-        "name": "main",
+        "name": MAIN,
         "image": image_of(properties) if has_own else cluster.image,
         "command": ["/bin/sh", f"{PROGRAMS}/{START}"],
         "env": _environment(cluster, order, nodes),

@@ -53,7 +53,8 @@ def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submissio
             f"jobs with several nodes need Kubernetes 1.31 or newer; {cluster.name} has {version}"
         )
     labels = _labels(cluster)
-    metadata_of_pods = {"labels": labels, "annotations": dict(_UNDISTURBED)}
+    annotations = {**_UNDISTURBED, TOKEN: order.target.token}
+    metadata_of_pods = {"labels": labels, "annotations": annotations}
     spec: dict[str, Any] = {
         "parallelism": nodes,
         "completions": nodes,

@@ -72,6 +72,13 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
     return Observation(_S.QUEUED, why=evidence.why)
 
 
+def without_job(pods: Sequence[Mapping[str, Any]]) -> Observation:
+    """The observation of an attempt from its pods, which go on although its Job was deleted."""
+    why = Why("JobDeleted", "its Job was deleted on the cluster, and its pods go on")
+    runs = any((pod.get("status") or {}).get("phase") == "Running" for pod in pods)
+    return Observation(_S.RUNNING if runs else _S.QUEUED, why=why)
+
+
 def is_lost(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> bool:
     """Whether its pods should have been gone for so long that their node counts as lost."""
     since = ending_since(evidence.job, evidence.pods)
@@ -85,7 +92,9 @@ def _hanging(evidence: Evidence, since: datetime) -> Observation:
     if was_cancelled(evidence.job):
         return _cancelled(evidence.job)
     if why := _why_given_up(evidence.job):
-        return Observation(_S.FAILED, _R.UNSUPPORTED, why, ended=since)
+        word, _, text = why.partition(": ")
+        reason = _R.INFRASTRUCTURE if word == _R.INFRASTRUCTURE.value else _R.UNSUPPORTED
+        return Observation(_S.FAILED, reason, text, ended=since)
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, _LOST, started=_started(evidence), ended=since)
 
 
@@ -161,7 +170,7 @@ def _cancelled_at(job: Mapping[str, Any]) -> datetime | None:
 
 
 def _why_given_up(job: Mapping[str, Any]) -> str:
-    """Why an attempt was given up that has not begun; "" for one on a lost node."""
+    """`REASON: why` an attempt was given up that has not begun; "" for one on a lost node."""
     return str(((job.get("metadata") or {}).get("annotations") or {}).get(WHY) or "")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from shared.core.engine import Observation
 from shared.core.job import JobState
 from shared.engines.kubernetes.translation.wait_reasons import (
+    CONTAINERS,
     begun_word,
     events_wait,
     queue_waits,
@@ -17,20 +18,7 @@ from shared.engines.kubernetes.translation.wait_reasons import (
 #: Words of a Job, and of a pod, that mean no change.
 _JOB_GOES_ON, _JOB_WAITS, POD_RUNS = "Running", "Suspended", "Running"
 #: Words of pods that have not started.
-_NOT_BEGUN = frozenset(
-    {
-        "Pending",
-        "SchedulingGated",
-        "ContainerCreating",
-        "PodInitializing",
-        "ErrImagePull",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "ErrImageNeverPull",
-        "CreateContainerConfigError",
-        "CreateContainerError",
-    }
-)
+_NOT_BEGUN = frozenset({"Pending", "SchedulingGated", *CONTAINERS})
 #: How a table shows an empty cell.
 _NONE = ("", "<none>")
 

@@ -12,19 +12,34 @@ from shared.engines.kubernetes.translation.conditions import condition, conditio
 Objects = Sequence[Mapping[str, Any]]
 
 _LONGEST = 300
+#: Of a container whose pod is being made.
+MAKING = ("ContainerCreating", "PodInitializing")
 #: The reason of a container that has not started → our sentence, and whether the wait passes by itself.
-_CONTAINERS: Mapping[str, tuple[str, bool]] = {
-    "ContainerCreating": ("its pods are being made ready", True),
-    "PodInitializing": ("its pods are being made ready", True),
+CONTAINERS: Mapping[str, tuple[str, bool]] = {
+    **dict.fromkeys(MAKING, ("its pods are being made ready", True)),
     "ErrImagePull": ("its image cannot be fetched", False),
     "ImagePullBackOff": ("its image cannot be fetched", False),
     "InvalidImageName": ("the name of its image is not valid", False),
     "ErrImageNeverPull": ("its image is not on the node, and may not be fetched", False),
+    "ImageInspectError": ("its image cannot be read on the node", False),
+    "RegistryUnavailable": ("its image cannot be fetched", False),
+    "SignatureValidationFailed": ("the signature of its image is not valid", False),
     "CreateContainerConfigError": ("an object that its pods use is missing", False),
     "CreateContainerError": ("its container cannot be made", False),
 }
+#: The reason of a pod's warning → our sentence.
+_WARNINGS: Mapping[str, str] = {
+    "FailedMount": "a volume of its pods cannot be mounted",
+    "FailedAttachVolume": "a volume of its pods cannot be attached",
+    "FailedMapVolume": "a volume of its pods cannot be mounted",
+    "FailedCreatePodSandBox": "its node cannot make its pods",
+}
 #: Of a Job without a queue that someone else stopped.
 SUSPENDED = Why("Suspended", "its Job is suspended on the cluster, by an administrator or by hand")
+#: The same with a queue.
+_DEACTIVATED = Why(
+    "Suspended", "its Workload is deactivated in Kueue, by an administrator or by hand: spec.active is false"
+)
 #: The reason of a Workload without quota → our sentence, and whether it needs a change by people.
 _QUOTA: Mapping[str, tuple[str, bool]] = {
     "WaitingForQuota": ("the quota of its queue is in use", False),
@@ -38,11 +53,16 @@ _FETCHING = {"ErrImagePull": "ImagePullBackOff"}
 #: What changes in a message from one look to the next, and says nothing more: names of pods, amounts.
 _UNSTEADY = re.compile(
     r'^Error creating: (pods "[^"]*" is forbidden: )?|^Back-off pulling image "[^"]*": ErrImagePull: '
-    r"|, used: .*?(?=, limited: )|, [\d.]+\w* more needed|\. no new claims.*",
+    r"|, used: .*?(?=, limited: )|, [\d.]+\w* more needed|\. no new claims.*|, unattached volumes=\[.*?\]",
     re.ASCII | re.DOTALL,
 )
 #: Of a pod whose first containers have not all ended.
 _FIRST = re.compile(r"Init:\d+/\d+", re.ASCII)
+#: How the list of volumes begins that are not mounted.
+_SUMMARY = "Unable to attach or mount volumes"
+#: In Kueue's messages: a queue that was stopped, and a request that no quota allows.
+_STOPPED = re.compile(r"Queue \S+ is (stopped|inactive)\b", re.ASCII)
+_TOO_MUCH = "> maximum capacity"
 _INVALID_IMAGE, _GATED = "InvalidImageName", "SchedulingGated"
 
 
@@ -57,8 +77,8 @@ def pods_wait(pods: Objects) -> Why | None:
         for container in (one for kind in kinds for one in status.get(kind) or ()):
             waiting = (container.get("state") or {}).get("waiting") or {}
             word = str(waiting.get("reason") or "")
-            if word in _CONTAINERS:
-                text, passes = _CONTAINERS[word]
+            if word in CONTAINERS:
+                text, passes = CONTAINERS[word]
                 never = word == _INVALID_IMAGE
                 return Why(_FETCHING.get(word, word), _detailed(text, waiting), passes=passes, never=never)
     return None
@@ -82,8 +102,8 @@ def begun_word(word: str) -> str:
 def word_waits(word: str, node: str) -> Why | None:
     """The reason that a pod's word in a list gives, without a further read. `node`: its node, "" for none."""
     word = begun_word(word)
-    if word in _CONTAINERS:
-        text, passes = _CONTAINERS[word]
+    if word in CONTAINERS:
+        text, passes = CONTAINERS[word]
         word, never = _FETCHING.get(word, word), word == _INVALID_IMAGE
         return Why(word, text, passes=passes, never=never, is_brief=not passes)
     return None if node else _unscheduled({"reason": word if word == _GATED else ""})
@@ -100,20 +120,47 @@ def queue_waits(workload: Mapping[str, Any] | None, *, is_old: bool) -> Why | No
             return Why("NoWorkload", "Kueue has not seen it yet", passes=True)
         text = "Kueue does not accept it: is there a WorkloadPriorityClass of that name, and does Kueue run?"
         return Why("NoWorkload", text)
+    if (workload.get("spec") or {}).get("active") is False:
+        return _DEACTIVATED
     if condition(workload, "Admitted") is not None:
         return None
-    reserved = conditions(workload).get("QuotaReserved")
+    reserved, evicted = conditions(workload).get("QuotaReserved"), condition(workload, "Evicted")
+    if reserved is not None and _is_stopped(reserved, evicted or {}):
+        return Why("QueueStopped", _detailed("its queue is stopped on the cluster", reserved))
     if reserved is None:
         return Why("NoReservation", "Kueue has not looked at it yet", passes=True)
     if reserved.get("status") == "True":
         return Why("NotAdmitted", "its quota is reserved, and its queue waits for nodes", passes=True)
     word = str(reserved.get("reason") or "")
+    if _TOO_MUCH in str(reserved.get("message") or ""):
+        word = "ExceedsMaxQuota"  # an older Kueue says it in its message only
     text, never = _QUOTA.get(word, ("Kueue does not admit it yet", False))
-    taken_back = condition(workload, "Evicted") is not None
-    text = f"its nodes were taken away, and it runs again: {text}" if taken_back and not never else text
+    text = f"its nodes were taken away, and it runs again: {text}" if evicted and not never else text
     return Why(
         word or "NoReservation", _detailed(text, reserved), passes=word == "WaitingForQuota", never=never
     )
+
+
+def _is_stopped(reserved: Mapping[str, Any], evicted: Mapping[str, Any]) -> bool:
+    """Whether an administrator stopped its queue, as Kueue says in two ways."""
+    is_evicted = str(evicted.get("reason") or "").endswith("QueueStopped")
+    return reserved.get("status") == "False" and (
+        is_evicted or _STOPPED.search(str(reserved.get("message") or "")) is not None
+    )
+
+
+def warnings_wait(events: Objects) -> Why | None:
+    """Why a node does not make a pod, by its warnings; None if none of them says so."""
+    told = [one for one in events if one.get("reason") in _WARNINGS]
+    if not told:
+        return None
+    # Kubernetes repeats the cause in turn with the list of what is not mounted: the cause says more.
+    latest = max(
+        told,
+        key=lambda one: (not str(one.get("message") or "").startswith(_SUMMARY), _time_of(one)),
+    )
+    reason = str(latest["reason"])
+    return Why(reason, _detailed(_WARNINGS[reason], latest))
 
 
 def events_wait(events: Objects) -> Why | None:
@@ -121,7 +168,7 @@ def events_wait(events: Objects) -> Why | None:
     failed = [one for one in events if one.get("reason") == "FailedCreate"]
     if not failed:
         return None
-    latest = max(failed, key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""))
+    latest = max(failed, key=_time_of)
     message = str(latest.get("message") or "")
     if "exceeded quota" in message:
         return Why("QuotaExceeded", _detailed("a quota of its namespace is used up", latest))
@@ -131,6 +178,10 @@ def events_wait(events: Objects) -> Why | None:
     if "violates PodSecurity" in message:
         return Why("PodSecurity", _detailed(f"{NEVER}: its namespace forbids such pods", latest), never=True)
     return Why("FailedCreate", _detailed("its pods cannot be made", latest))
+
+
+def _time_of(event: Mapping[str, Any]) -> str:
+    return str(event.get("lastTimestamp") or event.get("eventTime") or "")
 
 
 def _unscheduled(scheduled: Mapping[str, Any]) -> Why:

@@ -17,7 +17,7 @@ from shared.core.errors import Misconfigured
 #: A pod's directory with the files of its service account.
 IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 #: The API server's address inside a cluster.
-_SERVER = "https://kubernetes.default.svc"
+SERVER = "https://kubernetes.default.svc"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PRINT = "print one with `kubectl config view --raw --flatten --minify -o json`"
 
@@ -55,7 +55,7 @@ class Access:
 
 
 #: For a cluster without credentials: every call fails.
-NOWHERE = Access(_SERVER)
+NOWHERE = Access(SERVER)
 
 
 def from_kubeconfig(document: Any, place: str) -> Access:
@@ -90,7 +90,7 @@ def in_cluster(folder: Path = IN_CLUSTER) -> Access:
         text = "this process does not run in a pod of Kubernetes with a service account token"
         remedy = "give the cluster a kubeconfig, or set automountServiceAccountToken"
         raise Misconfigured(f"{text}: {remedy}") from None
-    return Access(_SERVER, authority=authority, token_file=str(folder / "token"))
+    return Access(SERVER, authority=authority, token_file=str(folder / "token"))
 
 
 def checked_url(text: str, place: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 
 from shared.core.errors import Misconfigured, Transient
 from shared.core.no_answer import no_answer
-from shared.engines.kubernetes.wire.access import Access
+from shared.engines.kubernetes.wire.access import SERVER, Access
 from shared.engines.kubernetes.wire.bearer import Bearer
 from shared.engines.kubernetes.wire.errors import failure, lacks_rights, reason_of
 from shared.engines.kubernetes.wire.shapes import LIST, checked
@@ -64,6 +64,11 @@ class KubernetesClient:
         self._access, self._bearer, self._clock = access, bearer, clock
         self._session: ClientSession | None = None
         self._starting = Starting()
+
+    @property
+    def server(self) -> str:
+        """Its address as people may use it, too; "" for the one that only pods have."""
+        return "" if self._access.url == SERVER else self._access.url.rstrip("/")
 
     async def call(
         self,

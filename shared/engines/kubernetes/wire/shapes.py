@@ -115,7 +115,7 @@ WORKLOAD = _members(
 EVENT = _members(
     {
         "involvedObject": _members(_texts("name")),
-        **_texts("reason", "message", "lastTimestamp", "eventTime"),
+        **_texts("reason", "message", "firstTimestamp", "lastTimestamp", "eventTime"),
     }
 )
 #: The metadata of a list, and a group of the API.

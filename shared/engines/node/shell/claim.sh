@@ -288,5 +288,8 @@ announce() {
 # The place where claims are cannot be used: nothing can be said but on the pod's own log.
 unready() {
   echo "$1" >&2
+  slipway_trouble=$(LC_ALL=C dd if=/dev/zero "of=$slipway_attempt/room" bs=512 count=1 2>&1)
+  rm -f -- "$slipway_attempt/room"
+  case $slipway_trouble in *"o space left"* | *"uota exceeded"*) exit 242 ;; esac
   exit 250
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,15 @@ _RESOURCES_OF_CODE: dict[int, tuple[str, ...]] = {
     **dict.fromkeys((2005, 2069), ("cpus",)),
     **dict.fromkeys((2072, 2115, 2119), ("gpuType", "gpus", "options")),
 }
+#: Code of slurmctld → what an operator does about it, where the job has not chosen what is wrong.
+_REMEDIES: dict[int, str] = {
+    **dict.fromkeys((2000, 2001), "set `partition` of the cluster to one that Slurm has"),
+    **dict.fromkeys((2002, 2003, 2052), "permit it to `user` of the cluster"),
+    2010: "create `user` of the cluster where slurmctld runs",
+    2045: "set `account` of the cluster to one that its `user` has in that partition",
+    2066: "set `priorities` of the cluster to QOS that its `user` may have",
+    2105: "it takes jobs again when its administrator enables submissions",
+}
 
 
 @dataclass(frozen=True)
@@ -52,14 +61,29 @@ class Listed:
 Listings = Mapping[tuple[str, str], Listed]
 
 
-def listed(
-    partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
+def listings(
+    partition: str, nodes: Sequence[Mapping[str, Any]], partitions: Sequence[Mapping[str, Any]]
+) -> dict[str, Listed]:
+    """What a job in each partition can choose, from the lists; `partition`: the cluster's, or "" for none."""
+    names = frozenset(str(one.get("name")) for one in partitions)
+    result = {str(one.get("name")): _listed(one, nodes, names) for one in partitions}
+    return {partition: _listed(partition_of(partition, partitions), nodes, names)} | result
+
+
+def partition_of(name: str, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The named partition, else the default one, which only v0.0.38 marks, or the only one."""
+    named = [one for one in partitions if one.get("name") == name]
+    if name:
+        return next(iter(named), {})
+    marked = [one for one in partitions if "default" in (one.get("flags") or ())]
+    return next(iter(marked or (partitions if len(partitions) == 1 else [])), {})
+
+
+def _listed(
+    partition: Mapping[str, Any], nodes: Iterable[Mapping[str, Any]], names: frozenset[str]
 ) -> Listed:
-    """What a job in that partition can choose, from the lists."""
-    by_name = {str(one.get("name")): one for one in partitions}
-    members = [node for node in nodes if partition in (node.get("partitions") or ())]
-    names = frozenset(by_name)
-    if not members or total_nodes(by_name.get(partition, {})) != len(members):
+    members = [node for node in nodes if partition.get("name") in (node.get("partitions") or ())]
+    if not members or total_nodes(partition) != len(members):
         return Listed(names)
     gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
     by_type: dict[str, int] = {}
@@ -96,12 +120,16 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
 
 
 def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
-    """The same error, or, if it refuses the job's own choice, an error that ends the job with that reason."""
+    """The same error, with the remedy of an operator.
+
+    If it refuses the job's own choice, it ends the job with that reason.
+    """
     for code in codes:
         option = next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), None)
         if option is not None:
             return Rejected(f"resources.{option}: {error}")
-    return error
+    remedy = next((_REMEDIES[code] for code in codes if code in _REMEDIES), "")
+    return type(error)(f"{error}: {remedy}") if error is not None and remedy else error
 
 
 def unknown_option(faults: Iterable[str], resources: JsonObject) -> bool:

@@ -44,6 +44,7 @@ SLURM = Scheduler(
     # The steps alone, not the program.
     ask_far=("scancel", "--quiet", "--signal=TERM", "{SLURM_JOB_ID}"),
     asks_all=True,
+    afterwards=r"srun: |slurmstepd\S*: error: \*\*\* ",
 )
 
 

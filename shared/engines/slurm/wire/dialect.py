@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]
-#: The number of GPUs in "gpu:a100:2(IDX:0-1)", of one node.
-_GPUS = re.compile(r"(?:^|,)gpu(?::[^:,()]+)?:(\d{1,6})", re.ASCII)
+#: The number of GPUs of one node, in "gpu:a100:2(IDX:0-1)" or "gres:gpu:2"; and that of nodes in AllocTRES.
+_GPUS = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::[^:=,()]+)?[:=](\d{1,6})", re.ASCII)
+_NODES = re.compile(r"(?:^|,)node=(\d{1,6})", re.ASCII)
 #: The last second that a time may name (year 9998): what is reckoned from it can be shown, too.
 LATEST = 253_370_764_799
 
@@ -208,11 +209,15 @@ def _text(value: Any) -> str:
 
 
 def _allocated(job: Mapping[str, Any]) -> str:
-    """Its AllocTRES, with the GPUs that its nodes name, which Slurm counts there only if it is told to."""
+    """Its AllocTRES, with its GPUs, if Slurm does not count them: those of its nodes, or of its request."""
     text, details = str(job.get("tres_alloc_str") or ""), job.get("gres_detail")
-    if not text or "gres/gpu=" in text or not isinstance(details, list):
+    if not text or "gres/gpu=" in text:
         return text
-    numbers = [int(number) for one in details for number in _GPUS.findall(str(one))]
+    named = details if isinstance(details, list) else []  # empty when it has ended
+    numbers = [int(number) for one in named for number in _GPUS.findall(str(one))]
+    if not numbers and (nodes := _NODES.search(text)):
+        asked_each = _GPUS.findall(str(job.get("tres_per_node") or ""))
+        numbers = [int(number) * int(nodes[1]) for number in asked_each]
     return f"{text},gres/gpu={sum(numbers)}" if numbers else text
 
 

@@ -49,6 +49,7 @@ from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected he
     test_a_copy_of_a_job_that_has_begun_runs_nothing,
     test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job,
     test_a_failed_preparation_starts_nothing_and_is_reported_as_by_the_service,
+    test_a_full_disk_is_named_where_nothing_can_be_recorded,
     test_a_job_goes_on_from_a_copy_of_what_another_one_saved,
     test_a_job_that_has_nothing_to_go_on_from_does_not_begin_anew,
     test_a_job_that_is_asked_to_end_says_so_at_once_and_may_be_run_again,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -18,12 +19,13 @@ from typing import IO, Any, ClassVar, NamedTuple
 import pytest
 
 from shared.core.engine import Earlier, Order
-from shared.core.job import Target
+from shared.core.job import Reason, Target
 from shared.engines.launch import plan as launch
 from shared.engines.launch.shells import CLEANUP, KEEP, SETUP, USAGE
 from shared.engines.launch.site import Scheduler, Site, Spread
 from shared.engines.node.files import PRIVATE
 from shared.engines.proofs import Proofs
+from shared.engines.recorded import CODES
 from tests.hostile.unproven import PROOFS
 
 _EVERYWHERE = Path(__file__).with_name("everywhere.py")
@@ -51,6 +53,8 @@ class Nodes:
     root: Path
     nodes: int = 1
     proofs: Proofs = PROOFS
+    #: the words before the program's own
+    before: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         hosts = "\n".join(f"node{number}" for number in range(self.nodes))
@@ -100,7 +104,8 @@ class Nodes:
         target = Target(engine=self.ENGINE, cluster="c", experiment="e", name="n", token=token)
         order = self.proofs.with_keys(Order(target, {"properties": document}, earlier, hold=hold))
         process = self.program(order, once, job, restarts)
-        return subprocess.Popen(process.command, env=process.env, stdout=output, stderr=output)
+        command = [*self.before, *process.command]
+        return subprocess.Popen(command, env=process.env, stdout=output, stderr=output)
 
     def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
         """What a node runs."""
@@ -292,6 +297,25 @@ def test_the_reason_of_a_node_that_could_not_be_made_ready_is_one_line_without_s
     assert message.startswith("A node could not be made ready: There is no directory ***/yyy")
     assert "canary" not in message
     assert len(message) < 500
+
+
+def test_a_full_disk_is_named_where_nothing_can_be_recorded(node: Nodes) -> None:
+    unshare, sh, true = (shutil.which(name) or name for name in ("unshare", "sh", "true"))
+    apart = [unshare, "--map-root-user", "--mount"]
+    if subprocess.run([*apart, true], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here (unshare --mount)")
+    records = node.root / "records"
+    records.mkdir()
+    mount = f'PATH={_PATH} mount -t tmpfs -o size=4k none "$0"'
+    fill = f'{mount} && PATH={_PATH} head -c 4096 /dev/zero >"$0/other" && exec "$@"'
+    node.before = (*apart, sh, "-c", fill, str(records))
+
+    process = node.start(**custom(f"touch {node.root}/ran"))
+    _, errors = process.communicate(timeout=60)
+
+    reason, text = CODES[process.returncode]
+    assert (reason, "no room is left" in text) == (Reason.INFRASTRUCTURE, True), errors
+    assert not (node.root / "ran").exists()
 
 
 def test_a_scheduler_that_does_not_list_the_nodes_is_quoted(node: Nodes) -> None:

@@ -21,6 +21,10 @@ _TIME = re.compile(r"stateTransitionTime ge DateTime'([^']+)'")
 _TASK = re.compile(r"/jobs/([^/]+)/tasks(?:/([^/]+)(/terminate)?)?")
 
 
+#: Of a task, below the directory of all tasks.
+_ROOT = "workitems/slipway-gpu-normal/job-1/digits-abc-1"
+
+
 @dataclass
 class Service:
     """What the account holds. `fail` answers a request before it is carried out, `lose` after it."""
@@ -81,6 +85,8 @@ class Service:
             return 200, {"value": [{"poolId": "t4", **self.counts}] if self.counts else []}
         if request.path == "/pools/t4/nodes":
             return 200, {"value": self.failed}
+        if request.path.endswith("/subtasksinfo"):
+            return 200, {"value": [{"id": 1, "nodeInfo": {"nodeId": "n2", "taskRootDirectory": _ROOT}}]}
         if request.path.endswith("/reboot"):
             return 202, None
         if request.path == "/pools/t4":
@@ -99,7 +105,10 @@ class Service:
             if request.body["id"] in tasks:
                 return 409, error("TaskExists")
             info = {"retryCount": 0, "requeueCount": 0}
-            times = {"stateTransitionTime": self.moment}
+            times = {
+                "stateTransitionTime": self.moment,
+                "nodeInfo": {"nodeId": "n1", "taskRootDirectory": _ROOT},
+            }
             tasks[request.body["id"]] = {**request.body, **times, "state": "active", "executionInfo": info}
             return 201, None
         if name is None:

@@ -68,6 +68,8 @@ async def requests_of_an_engine() -> list[Request]:
             await batch.submit(one)
         await batch.status("gpu", [target])
         service.task("digits-abc-1")["state"] = "running"
+        for rank in (0, 1):
+            await batch.entrance(target, {"properties": {"nodeCount": 2}}, rank)
         await batch.cancel(target)
         await batch.forget("gpu", [target])
         await batch.nodes("gpu")

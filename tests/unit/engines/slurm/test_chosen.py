@@ -122,26 +122,37 @@ async def test_what_slurm_refuses_of_a_choice_ends_the_job_and_says_which(
 
 
 @pytest.mark.parametrize(
-    ("code", "error"),
+    ("code", "error", "remedy"),
     [
-        (2000, Misconfigured),
-        (2066, Misconfigured),
-        (2053, Misconfigured),
-        (2048, Misconfigured),
-        (2014, Rejected),
-        (2050, Saturated),
-        (2068, Busy),
-        (5004, Transient),
+        (2000, Misconfigured, "set `partition` of the cluster"),
+        (2001, Misconfigured, "set `partition` of the cluster"),
+        (2002, Misconfigured, "permit it to `user` of the cluster"),
+        (2003, Misconfigured, "permit it to `user` of the cluster"),
+        (2010, Misconfigured, "create `user` of the cluster"),
+        (2045, Misconfigured, "set `account` of the cluster"),
+        (2066, Misconfigured, "set `priorities` of the cluster"),
+        (2105, Misconfigured, "it takes jobs again when its administrator enables submissions"),
+        (2053, Misconfigured, ""),
+        (2048, Misconfigured, ""),
+        (2014, Rejected, ""),
+        (2050, Saturated, ""),
+        (2074, Saturated, ""),
+        (2019, Busy, ""),
+        (2068, Busy, ""),
+        (2070, Busy, ""),
+        (5004, Transient, ""),
     ],
 )
 async def test_what_the_job_did_not_choose_is_the_operator_s_to_mend(
-    code: int, error: type[Exception]
+    code: int, error: type[Exception], remedy: str
 ) -> None:
     async with slurm_rig(NEW, options=ALLOWED) as rig:
         rig.server.says, rig.server.takes = (code, "Slurm's own words"), False
         with pytest.raises(error) as caught:
             await rig.engine.submit(replace(order(), resources={"cpus": 1} if code == 2000 else {}))
+        assert type(caught.value) is error
         assert "resources." not in str(caught.value)
+        assert f"Slurm's own words ({code}): {remedy}".rstrip(": ") in str(caught.value)
 
 
 async def test_an_option_that_slurmrestd_does_not_know_ends_the_job_that_chose_it() -> None:

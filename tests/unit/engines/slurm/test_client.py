@@ -11,11 +11,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import web
 
-from shared.core.errors import Misconfigured, NotFound, Saturated, Transient
+from shared.core.errors import Busy, Misconfigured, NotFound, Saturated, Transient
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.wire.client import Answer, SlurmClient
+from shared.engines.slurm.wire.answer import Answer
+from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.key import GivenToken, Key, SigningKey
+from tests.doubles.server import answering
 
 ERROR = b'{"errors": [{"error_number": 2017, "error": "no such job"}]}'
 HEAD = b"HTTP/1.1 404 NOT FOUND\r\nConnection: Close\r\nContent-Length: %d\r\n\r\n"
@@ -85,11 +88,13 @@ def token(**claims: Any) -> str:
 
 _REFUSED = b"HTTP/1.1 401 UNAUTHORIZED\r\nContent-Length: 0\r\n\r\n"
 _UNSPECIFIED = b'{"errors": [{"error_number": -1, "error": "Unspecified error"}]}'
-#: What slurmrestd answers to a token that it refuses: 23.11 and later, and 22.05.
-_REFUSALS = [_REFUSED, b"HTTP/1.1 500 ERROR\r\nContent-Length: %d\r\n\r\n" % len(_UNSPECIFIED) + _UNSPECIFIED]
+_NOT_AUTHENTIC = b'{"errors": [{"error_number": 1007, "error": "Protocol authentication error"}]}'
+_FAILED = b"HTTP/1.1 500 ERROR\r\nContent-Length: %d\r\n\r\n"
+#: What slurmrestd answers to a token that it refuses: 23.11 and later, and 22.05; and that slurmctld refuses.
+_REFUSALS = [_REFUSED, *(_FAILED % len(one) + one for one in (_UNSPECIFIED, _NOT_AUTHENTIC))]
 
 
-@pytest.mark.parametrize("refusal", _REFUSALS, ids=["401", "22.05"])
+@pytest.mark.parametrize("refusal", _REFUSALS, ids=["401", "22.05", "slurmctld"])
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -111,6 +116,28 @@ async def test_a_token_that_is_refused_and_has_expired_is_said_to_have(
     async with served("nothing", refusal, key) as client:
         with pytest.raises(Misconfigured, match=re.escape(words)):
             await client.call("GET", "/jobs/")
+
+
+@pytest.mark.parametrize("later", ["v0.0.42", "v0.0.99"])
+async def test_an_upgrade_of_slurm_is_noticed_by_a_process_that_goes_on(later: str) -> None:
+    """A path of a version that slurmrestd does not serve any more is not found."""
+    versions = ["v0.0.40"]
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({}, status=200 if f"/{versions[-1]}/" in request.path else 404)
+
+    async with answering(answer) as url:
+        client = SlurmClient(SlurmCluster("gpu", url=url, user="u", shared="/shared"), _KEY)
+        assert (await client.call("GET", "/jobs/")).status == 200
+        versions.append(later)
+        if later == "v0.0.99":
+            with pytest.raises(Misconfigured, match=r"upgrade Slurm .* and Slipway where it is newer"):
+                await client.call("GET", "/jobs/")
+        else:
+            with pytest.raises(Busy, match=r"gpu speaks v0\.0\.42 now, and v0\.0\.40 no more"):
+                await client.call("GET", "/jobs/")
+            assert (await client.call("GET", "/jobs/")).status == 200
+        await client.close()
 
 
 @pytest.mark.parametrize("code", [11, 2007, 2016])

@@ -8,7 +8,8 @@ import pytest
 
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.jobs import SlurmJobs
-from shared.engines.slurm.wire.client import Answer, SlurmClient
+from shared.engines.slurm.wire.answer import Answer
+from shared.engines.slurm.wire.client import SlurmClient
 
 RUNNING = {"job_id": "7", "state": ["RUNNING"]}
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from shared.core.cost.prices import prices_from
-from shared.core.engine import Order, Submission, Variable
+from shared.core.engine import Order, Submission
 from shared.core.errors import Unavailable
 from shared.core.facts import ClusterFacts
 from shared.core.job import JobState, Stored
+from shared.core.relations.variables import Variable
 from shared.intake.arrive import message_arrived
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request

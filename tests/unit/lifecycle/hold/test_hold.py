@@ -43,7 +43,7 @@ async def test_a_failed_job_is_said_to_be_held_and_those_who_asked_for_failures_
     until = f"{world.now - timedelta(seconds=60) + LENGTH:%H:%M} UTC"
     sentence = f"failed with exit code 3; its node is kept until {until}"
     assert job.waiting.word == "Held"
-    assert job.waiting.text == f"{sentence}; to give it back: slipway release {job.id}"
+    assert job.waiting.text == f"{sentence}: slipway shell {job.id}, slipway release {job.id}"
     assert (job.message, job.last_error) == (sentence, "ValueError: no data")
     assert world.types() == ["held"]
     (event,) = world.events()

@@ -3,7 +3,7 @@
 import pytest
 from aiohttp import web
 
-from slipway.client.calls.refusal import Stranger, Unanswered
+from slipway.client.calls.refusal import Changed, Stranger, Unanswered
 from slipway.client.service import service
 from slipway.failure import Failure
 from tests.doubles.server import answering, as_slipway
@@ -149,7 +149,6 @@ async def test_a_page_that_was_cut_short_is_followed_by_the_next_with_the_same_c
         (206, "bytes 4-4/10"),  # less than was sent
         (206, "pages 4-7/10"),
         (206, ""),
-        (200, ""),  # the beginning of the file
     ],
 )
 async def test_bytes_that_were_not_asked_for_are_refused(status: int, content_range: str) -> None:
@@ -159,6 +158,34 @@ async def test_bytes_that_were_not_asked_for_are_refused(status: int, content_ra
 
     async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure, match="the service sent"):
+            await api.content("j_1", "OUT", "a.bin", 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("body", "part"), [(b"0123456789", b"4567"), (b"01234", b"4"), (b"0123", None), (b"", None)]
+)
+async def test_a_whole_file_in_place_of_a_part_is_cut_and_a_shorter_one_has_changed(
+    body: bytes, part: bytes | None
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type="application/octet-stream")
+
+    async with answering(as_slipway(answer)) as url, service(url) as api:
+        if part is None:
+            with pytest.raises(Changed, match=f"has {len(body)} bytes, none of them from 4 on"):
+                await api.content("j_1", "OUT", "a.bin", 4, 7)
+        else:
+            chunk = await api.content("j_1", "OUT", "a.bin", 4, 7)
+            assert (chunk.data, chunk.size) == (part, len(body))
+
+
+async def test_a_range_beyond_the_end_says_that_the_file_has_changed() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        problem = {"detail": "the file has 4 bytes, none of them in this range"}
+        return web.json_response(problem, status=416, content_type="application/problem+json")
+
+    async with answering(as_slipway(answer)) as url, service(url) as api:
+        with pytest.raises(Changed, match="none of them in this range"):
             await api.content("j_1", "OUT", "a.bin", 4, 7)
 
 

@@ -12,7 +12,7 @@ from slipway.cli_page import commands
 from slipway.main import app
 
 #: The bytes of a file; and what a person watches until Ctrl-C, or once.
-EXCEPTIONS = {"cat", "completion", "up", "demo"}
+EXCEPTIONS = {"cat", "completion", "up", "demo", "tensorboard"}
 ID = "j_" + "a" * 24
 JOB = {"id": ID, "name": "n", "state": "failed", "exitCode": 3}
 SWITCH = {"paused": True, "by": "ann", "reason": "", "since": "2026-01-01T00:00:00Z"}

@@ -97,7 +97,7 @@ class Wire:
     @staticmethod
     def _groups(job: dict[str, Any]) -> tuple[str, ...]:
         names = listed.by_experiment(job["experiment"]), listed.by_cluster(job["cluster"])
-        return listed.by_state(job["state"]), *names
+        return listed.by_state(job["state"]), *names, listed.BY_END
 
     async def send(self, request: Request) -> Answer:
         """Answers the table service's queries."""
@@ -198,8 +198,26 @@ def test_the_wire_holds_what_the_ledger_writes() -> None:
         (Query(states=frozenset({JobState.FAILED}), since=NOW - timedelta(seconds=207)), [107, 207]),
         (Query(), range(50)),
         (Query(since=NOW - timedelta(seconds=45)), range(46)),
+        (
+            Query(since=NOW - timedelta(seconds=9_045), until=NOW - timedelta(seconds=9_000)),
+            range(9_001, 9_046),
+        ),
+        (Query(until=NOW - timedelta(seconds=30_000)), range(30_001, 30_051)),
+        (Query(by_end=True), range(40, 90)),
+        (Query(by_end=True, until=NOW - timedelta(seconds=100)), range(101, 151)),
     ],
-    ids=["failed", "succeeded", "running", "failed since", "all", "since"],
+    ids=[
+        "failed",
+        "succeeded",
+        "running",
+        "failed since",
+        "all",
+        "since",
+        "a time",
+        "until",
+        "ends",
+        "ended",
+    ],
 )
 async def test_a_page_costs_a_range_a_shard_and_one_request(
     wire: Wire, ledger: TableLedger, query: Query, newest: Sequence[int]

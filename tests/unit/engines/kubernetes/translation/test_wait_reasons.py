@@ -102,6 +102,53 @@ def test_a_workload_that_is_admitted_waits_for_nothing_and_one_on_its_way_passes
         assert why.passes
 
 
+@pytest.mark.parametrize(
+    ("marks", "active", "word", "start"),
+    [
+        ((), False, "Suspended", "its Workload is deactivated in Kueue"),
+        (
+            (
+                mark("QuotaReserved", "Pending", "The workload is deactivated", "False"),
+                mark("Evicted", "Deactivated"),
+            ),
+            False,
+            "Suspended",
+            "its Workload is deactivated in Kueue",
+        ),
+        (
+            (
+                mark("QuotaReserved", "Pending", "ClusterQueue cq is stopped", "False"),
+                mark("Evicted", "ClusterQueueStopped"),
+            ),
+            True,
+            "QueueStopped",
+            "its queue is stopped on the cluster (ClusterQueue cq",
+        ),
+        (
+            (mark("QuotaReserved", "Inadmissible", "LocalQueue gpu is inactive", "False"),),
+            True,
+            "QueueStopped",
+            "its queue is stopped on the cluster (LocalQueue gpu",
+        ),
+        (
+            (mark("QuotaReserved", "Pending", "request > maximum capacity (8 > 4)", "False"),),
+            True,
+            "ExceedsMaxQuota",
+            "can never start",
+        ),
+    ],
+)
+def test_what_waits_for_a_person_is_not_told_as_a_quota_in_use(
+    marks: tuple[Any, ...], active: bool, word: str, start: str
+) -> None:
+    why = queue_waits({**workload(*marks), "spec": {"active": active}}, is_old=True)
+
+    assert why is not None
+    assert why.word == word
+    assert why.text.startswith(start)
+    assert not why.passes
+
+
 def test_one_that_was_preempted_says_that_it_runs_again() -> None:
     quota = mark("QuotaReserved", "WaitingForQuota", status="False")
     why = queue_waits(workload(quota, mark("Evicted", "Preempted")), is_old=True)

@@ -53,7 +53,12 @@ def test_every_condition_is_asked_of_the_service_and_those_left_out_are_not(
         "cluster": "dev",
         "source": "drop",
         "owner": "ann",
+        "team": "vision",
+        "contains": "resnet oom",
+        "error": "out of memory",
         "since": "2h",
+        "until": "1h",
+        "order": "ended",
         "after": "x",
     }
     words = [word for name, text in options.items() for word in (f"--{name}", text)]

@@ -1,0 +1,62 @@
+"""Where a process of a running job is: coordinates for a person's own tool."""
+
+from __future__ import annotations
+
+from shared.answers.base import Answer
+
+
+class KubernetesPlace(Answer):
+    """A container, for `kubectl` with the person's own rights."""
+
+    server: str | None = None
+    """The address of the API server; missing if the app reaches it by one that only pods have."""
+    namespace: str
+    pod: str
+    container: str
+
+
+class SlurmPlace(Answer):
+    """A node of a Slurm job, for `srun --overlap` as the user of the jobs."""
+
+    job: str
+    """The number of the Slurm job."""
+    node: str
+    login: str | None = None
+    """The host on which `srun` runs; missing if it is on the person's own machine."""
+    user: str
+    """The user of the jobs: the engine refuses others."""
+
+
+class SshPlace(Answer):
+    """A node that answers ssh."""
+
+    host: str
+    port: int
+    user: str
+
+
+class BatchPlace(Answer):
+    """A task on a node of Azure Batch."""
+
+    pool: str
+    node: str
+    job: str
+    task: str
+    directory: str
+    """Of the task, below `AZ_BATCH_NODE_ROOT_DIR`."""
+
+
+class JobEntry(Answer):
+    """Where one rank of a job runs now: one of the places. It has no command: the client makes that."""
+
+    job: str
+    attempt: int
+    rank: int
+    ranks: int
+    """How many processes the job starts by itself; `rank` counts from 0."""
+    kubernetes: KubernetesPlace | None = None
+    slurm: SlurmPlace | None = None
+    ssh: SshPlace | None = None
+    batch: BatchPlace | None = None
+    reason: str | None = None
+    """Why `slipway shell` does not go there by itself."""

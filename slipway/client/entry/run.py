@@ -1,0 +1,118 @@
+"""Runs the tool that enters a job, with this terminal, to its exit code."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from slipway.client.entry.places import Place
+from slipway.client.entry.tools import Person, kubectl
+from slipway.failure import Failure
+from slipway.terminal.screen import say
+
+#: Where one gets a tool that is missing.
+_SOURCES = {
+    "kubectl": "install it (https://kubernetes.io/docs/tasks/tools/), with a kubeconfig of your own",
+    "srun": "run this on a machine of the cluster, or ask its operator to name a login node (`enter`)",
+    "ssh": "install an OpenSSH client",
+    "sudo": "run this as the user of the jobs",
+}
+#: What kubectl exits with when it is refused, among others.
+_REFUSED = 1
+
+
+def person_of(place: Place) -> Person:
+    """Who runs this command, as far as the tool needs it."""
+    if place.tool == "kubernetes":
+        return Person(context=_context(place.values["server"]))
+    return Person(account=getpass.getuser() if place.tool == "slurm" and not place.values["login"] else "")
+
+
+def run(words: Sequence[str], place: Place, person: Person) -> int:
+    """Run a tool to its exit code. Raises Failure if it is not there, or if Kubernetes lacks a right."""
+    code = _run(words)
+    if code == _REFUSED and place.tool == "kubernetes":
+        _check_rights(place, person)
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    with subprocess.Popen([path_of(words[0]), *words[1:]]) as process:
+
+        def pass_on(number: int, frame: FrameType | None) -> None:
+            # Ctrl-C reaches the tool by the terminal already.
+            if number != signal.SIGINT:
+                process.send_signal(number)
+
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if number := getattr(signal, name, None):
+                signal.signal(number, pass_on)
+        code = process.wait()
+    return 128 - code if code < 0 else code
+
+
+def path_of(tool: str) -> str:
+    """The file of a tool. Raises Failure."""
+    path = shutil.which(tool)
+    if path is None:
+        raise Failure(f"{tool} is not on this machine: {_SOURCES[tool]}")
+    return path
+
+
+def _context(server: str) -> str:
+    """The context of the person's kubeconfig that leads to a server; "" for the current one.
+
+    Their credentials go only to servers that they named themselves.
+    """
+    printed = subprocess.run(
+        [path_of("kubectl"), "config", "view", "--output=json"], stdout=subprocess.PIPE, check=False
+    )
+    try:
+        document = json.loads(printed.stdout or b"{}")
+        servers = {one["name"]: one["cluster"].get("server", "") for one in document["clusters"] or ()}
+        contexts = {one["name"]: one["context"].get("cluster") for one in document["contexts"] or ()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    leading = [name for name, cluster in contexts.items() if servers.get(cluster, "").rstrip("/") == server]
+    if not server or not leading:
+        if server:
+            say(f"no context of your kubeconfig names {server}: its current one is used")
+        return ""
+    current = document.get("current-context")
+    return "" if current in leading else leading[0]
+
+
+def _check_rights(place: Place, person: Person) -> None:
+    """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all."""
+    for verb, resource in (("get", "pods"), ("get", "pods/exec"), ("create", "pods/exec")):
+        asked = [*kubectl(place, person), "auth", "can-i", verb, *_resource(resource)]
+        answer = subprocess.run(
+            [path_of("kubectl"), *asked[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+        )
+        if answer.stdout.strip() == b"no":
+            text = f"your account may not {verb} {resource} in the namespace {place.values['namespace']}"
+            rights = "a Role needs get on pods, and get and create on pods/exec and pods/portforward"
+            raise Failure(f"{text}; {rights}")
+
+
+def _resource(resource: str) -> list[str]:
+    kind, _, part = resource.partition("/")
+    return [kind, f"--subresource={part}"] if part else [kind]
+
+
+def has_terminal() -> bool:
+    """Whether a person sits there."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def kind_of_terminal() -> str:
+    """The word for it, such as xterm-256color; "" for one that could mean something to a program."""
+    kind = os.environ.get("TERM", "")
+    return kind if kind.replace("-", "").replace(".", "").replace("+", "").isalnum() else ""

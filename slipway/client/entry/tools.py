@@ -1,0 +1,79 @@
+"""The command lines of the tools that enter a job, as words. Pure.
+
+No word of a place meets a shell, but for those that a login node's shell reads: these are quoted.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from slipway.client.entry.places import Place
+from slipway.failure import Failure
+
+#: ssh notices within a minute that the other side is gone.
+_KEEP_ALIVE = ("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4")
+
+
+@dataclass(frozen=True)
+class Person:
+    """The person who enters: their account on this machine, the context of their kubeconfig; "" for none."""
+
+    account: str = ""
+    context: str = ""
+
+
+def command(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
+    """The words of the tool that runs `words` beside the job. Raises Failure where none does."""
+    if place.reason or place.tool == "batch":
+        raise Failure(by_hand(place))
+    if place.tool == "kubernetes":
+        return _kubectl(place, words, person, terminal=terminal)
+    if place.tool == "slurm":
+        return _slurm(place, words, person, terminal=terminal)
+    values = place.values
+    host = ("-p", values["port"], "-l", values["user"], values["host"])
+    return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(words)]
+
+
+def by_hand(place: Place) -> str:
+    """Where the job is, and why no command of ours goes there, as a sentence."""
+    values = ", ".join(f"{name} {value}" for name, value in place.values.items() if value)
+    return f"{place.job} runs here: {values}. {place.reason}"
+
+
+def _kubectl(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
+    values = place.values
+    flags = ("--stdin", "--tty") if terminal else ("--stdin",)
+    container = f"--container={values['container']}"
+    return [*kubectl(place, person), "exec", *flags, container, values["pod"], "--", *words]
+
+
+def kubectl(place: Place, person: Person) -> list[str]:
+    """kubectl for the namespace of the job, with the person's own kubeconfig."""
+    context = [f"--context={person.context}"] if person.context else []
+    return ["kubectl", *context, f"--namespace={place.values['namespace']}"]
+
+
+def _slurm(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
+    values = place.values
+    srun = [
+        "srun",
+        f"--jobid={values['job']}",
+        "--overlap",
+        "--nodes=1",
+        "--ntasks=1",
+        f"--nodelist={values['node']}",
+        "--export=NONE",  # without it the person's own variables would go to the node
+        "--chdir=/",
+        "--mpi=none",
+        "--quiet",
+        *(("--pty",) if terminal else ()),
+        *words,
+    ]
+    if values["login"]:
+        host = ("-l", values["user"], values["login"])
+        return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(srun)]
+    is_own = values["user"] == person.account
+    return srun if is_own else ["sudo", f"--user={values['user']}", "--", *srun]

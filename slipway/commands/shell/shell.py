@@ -1,0 +1,52 @@
+"""`slipway shell`: enters a running job, and runs a command there."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from slipway.client.entry.places import Place, place_of
+from slipway.client.entry.program import entering
+from slipway.client.entry.run import has_terminal, kind_of_terminal, person_of
+from slipway.client.entry.run import run as run_tool
+from slipway.client.entry.tools import command
+from slipway.client.service import Service
+from slipway.commands.asking import asking_about
+from slipway.failure import finding_out
+from slipway.terminal.screen import put, say
+
+#: What ssh and kubectl exit with if they do not get there.
+_NOT_THERE = 255
+
+
+def run(
+    job: str, rank: int, words: Sequence[str], url: str, key: str, *, stdio: bool, print_only: bool
+) -> int:
+    """Run a command in a job, or a shell, to its exit code. Raises Failure, with the exit code 255."""
+    with finding_out(_NOT_THERE):
+        place = find(job, rank, url, key)
+        terminal = not stdio and has_terminal()
+        person = person_of(place)
+        inner = entering(
+            place.job, place.attempt, place.rank, words, term=kind_of_terminal() if terminal else ""
+        )
+        argv = command(place, inner, person, terminal=terminal)
+    if print_only:
+        put(shlex.join(argv))
+        return 0
+    if terminal and not words:
+        say(f"what runs here shares the memory and GPUs of {place.job}, can end it, and ends with it")
+    with finding_out(_NOT_THERE):
+        return run_tool(argv, place, person)
+
+
+def find(job: str, rank: int, url: str, key: str) -> Place:
+    """Where a rank of a job is. Raises Failure."""
+    places: list[Place] = []
+
+    async def ask(api: Service, job_id: str) -> int:
+        places.append(place_of(await api.entry(job_id, rank)))
+        return 0
+
+    asking_about(job, ask, url, key)
+    return places[0]

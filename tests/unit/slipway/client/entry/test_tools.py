@@ -1,0 +1,87 @@
+"""The command lines of the tools, as words: nothing of a place, or of a command, is read by a shell here."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from slipway.client.entry.places import Place, place_of
+from slipway.client.entry.program import PYTHON, SHELL, entering
+from slipway.client.entry.tools import Person, command
+from slipway.failure import Failure
+from tests.unit.core.test_entrance import GOOD, JOB
+
+#: What a person types is theirs, whatever it has in it.
+WORDS = ["sh", "-c", 'echo "$HOME"; exit 7', "it's", "-x", "$(touch x)"]
+
+
+def place(tool: str, **more: Any) -> Place:
+    values: Mapping[str, Any] = {**GOOD[tool], **more}
+    return place_of({"job": JOB, "attempt": 2, "rank": 1, tool: values})
+
+
+def test_the_program_gets_the_job_and_the_words_of_a_person_as_arguments() -> None:
+    words = entering(JOB, 2, 1, WORDS, term="xterm-256color")
+
+    assert words == ["/bin/sh", "-c", SHELL, "slipway", PYTHON, JOB, "2", "1", "xterm-256color", *WORDS]
+
+
+def test_kubectl_goes_to_the_pod_with_the_persons_own_kubeconfig() -> None:
+    words = command(place("kubernetes"), WORDS, Person(context="mine"), terminal=True)
+
+    options = ["--context=mine", "--namespace=slipway", "exec", "--stdin", "--tty", "--container=main"]
+    assert words == ["kubectl", *options, "train-1-0-x7k2p", "--", *WORDS]
+    assert "https://10.0.0.1:6443" not in words  # a token goes where the person's own file says
+
+
+def test_kubectl_has_no_terminal_for_a_pipe_and_no_context_where_none_fits() -> None:
+    words = command(place("kubernetes"), WORDS, Person(), terminal=False)
+
+    assert words[:4] == ["kubectl", "--namespace=slipway", "exec", "--stdin"]
+    assert "--tty" not in words
+
+
+def test_srun_runs_here_as_the_jobs_user_and_takes_no_variable_of_the_person_along() -> None:
+    words = command(place("slurm", login=""), WORDS, Person(account="slipway"), terminal=False)
+
+    assert words[:2] == ["srun", "--jobid=4711"]
+    assert {"--overlap", "--export=NONE", "--nodelist=gpu-3.cluster", "--nodes=1", "--ntasks=1"} <= {*words}
+    assert words[-len(WORDS) :] == WORDS
+    assert "--pty" not in words
+
+
+def test_srun_runs_here_by_sudo_for_another_person() -> None:
+    words = command(place("slurm", login=""), WORDS, Person(account="ann"), terminal=True)
+
+    assert words[:4] == ["sudo", "--user=slipway", "--", "srun"]
+    assert "--export=NONE" in words
+    assert "--pty" in words
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_login_node_gets_one_line_in_which_every_word_is_quoted(terminal: bool) -> None:
+    words = command(place("slurm"), WORDS, Person(), terminal=terminal)
+
+    assert words[0] == "ssh"
+    assert words[-4:-1] == ["-l", "slipway", "login.example.org"]
+    assert ("-t" in words, "-T" in words) == (terminal, not terminal)
+    remote = shlex.split(words[-1])
+    assert (remote[0], "--export=NONE" in remote, "--pty" in remote) == ("srun", True, terminal)
+    assert remote[-len(WORDS) :] == WORDS
+
+
+def test_ssh_goes_to_a_node_that_answers_it() -> None:
+    words = command(place("ssh"), WORDS, Person(), terminal=False)
+
+    assert words[-6:-1] == ["-p", "50000", "-l", "azureuser", "127.0.1.1"]
+    assert shlex.split(words[-1]) == WORDS
+
+
+def test_where_no_tool_goes_the_place_and_the_reason_are_the_answer() -> None:
+    answer = {"job": JOB, "attempt": 1, "rank": 0, "batch": GOOD["batch"], "reason": "make a user there"}
+
+    with pytest.raises(Failure, match=r"pool t4, node tvmps_1a, .*make a user there"):
+        command(place_of(answer), WORDS, Person(), terminal=False)
