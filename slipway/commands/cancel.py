@@ -1,4 +1,4 @@
-"""`slipway cancel`: asks for the end of a job."""
+"""`slipway cancel` and `release`: ask for the end of a job, or of the time for which it keeps its nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slipway.client.jobs.words import ENDED, standing, why
+from slipway.client.jobs.words import ENDED, ended_as, standing, why
 from slipway.commands.asking import asking_about, show
 from slipway.commands.options import LOCAL, JobId, Json, Key, Url
 
@@ -32,3 +32,18 @@ def _cancelled(job: Mapping[str, Any]) -> list[str]:
     if job["state"] in ENDED:
         return [standing(job)]
     return [f"{standing(job)}: {why(job)}" if job.get("waiting") else f"{standing(job)}, and asked to end"]
+
+
+@app.command()
+def release(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Give back the nodes that a failed job keeps (`slipway run --hold`)."""
+
+    async def ask(api: Service, job_id: str) -> int:
+        show(await api.release(job_id), _released, as_json=as_json)
+        return 0
+
+    raise typer.Exit(asking_about(job, ask, url, key))
+
+
+def _released(job: Mapping[str, Any]) -> list[str]:
+    return [ended_as(job) if job["state"] in ENDED else f"{standing(job)}: {why(job)}"]
