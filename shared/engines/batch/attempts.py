@@ -128,9 +128,7 @@ class Attempts:
         task = await self._own(target)
         node, directory = await self._tasks.place(task, number)
         pool, name = self._cluster.pool, str(task.task["id"])
-        return entrance(
-            "batch", BY_HAND, pool=pool, node=node, job=task.queue, task=name, directory=directory
-        )
+        return entrance("task", BY_HAND, pool=pool, node=node, job=task.queue, task=name, directory=directory)
 
     async def cancel(self, target: Target) -> None:
         """End the task, if there is one: one that runs is asked first, and terminated later."""
