@@ -196,7 +196,8 @@ async def remove_nodes(call: Call) -> web.StreamResponse:
     body = bodies.read(pool_bodies.Remove, call.body)
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
-    going = [pool.node(name) for name in body.node_list]
+    # Clients that collect the nodes of failed tasks name some of them twice.
+    going = [pool.node(name) for name in dict.fromkeys(body.node_list)]
     now = call.emulator.clock()
     changed = pool
     for node in going:

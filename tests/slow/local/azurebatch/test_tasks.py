@@ -34,6 +34,22 @@ def pool(running: Emulator) -> str:
     return "two"
 
 
+@pytest.fixture(scope="module")
+def gang_pool(running: Emulator) -> str:
+    """A pool with two nodes that may speak to each other."""
+    with running.client() as client:
+        client.create_pool(new_pool("gang", target_dedicated_nodes=2, enable_inter_node_communication=True))
+    return "gang"
+
+
+@pytest.fixture
+def gang_job(client: BatchClient, gang_pool: str, request: pytest.FixtureRequest) -> str:
+    """A job of the test's own, for tasks on two nodes."""
+    name = str(request.node.name)[:60]
+    client.create_job(new_job(name, gang_pool))
+    return name
+
+
 @pytest.fixture
 def job(client: BatchClient, pool: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """A job of the test's own."""
@@ -202,7 +218,7 @@ def test_what_is_wrong_with_a_body_is_named(client: BatchClient, job: str) -> No
 
 
 def test_common_files_are_in_the_directory_that_the_processes_of_a_task_share(
-    client: BatchClient, job: str, files: str
+    client: BatchClient, gang_job: str, files: str
 ) -> None:
     common = [models.ResourceFile(http_url=f"{files}/there", file_path="cmd.sh")]
     settings = models.MultiInstanceSettings(
@@ -212,9 +228,9 @@ def test_common_files_are_in_the_directory_that_the_processes_of_a_task_share(
     )
     line = "cat copy; ls $AZ_BATCH_TASK_DIR; echo $CCP_NODES; echo $AZ_BATCH_ACCOUNT_URL"
 
-    run(client, job, line, multi_instance_settings=settings)
+    run(client, gang_job, line, multi_instance_settings=settings)
 
-    content, *names, ccp, url = text_of(client, job, "t").splitlines()
+    content, *names, ccp, url = text_of(client, gang_job, "t").splitlines()
     assert content == "from storage"
     assert {"cmd.sh", "wd"} <= set(names)
     count, first, cores, second, _ = ccp.split()
@@ -261,7 +277,7 @@ def test_ranges_of_ids_that_overlap_are_one(client: BatchClient, pool: str) -> N
     assert [(one.start, one.end) for one in merged.task_id_ranges or ()] == [(1, 5), (7, 9)]
 
 
-def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) -> None:
+def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, gang_job: str) -> None:
     settings = models.MultiInstanceSettings(
         number_of_instances=2,
         coordination_command_line=(
@@ -271,13 +287,13 @@ def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) ->
 
     task = run(
         client,
-        job,
+        gang_job,
         "cat role; echo $AZ_BATCH_HOST_LIST; echo $AZ_BATCH_MASTER_NODE",
         multi_instance_settings=settings,
     )
 
-    role, hosts, master = text_of(client, job, "t").split()
-    subtasks = list(client.list_subtasks(job, "t"))
+    role, hosts, master = text_of(client, gang_job, "t").split()
+    subtasks = list(client.list_subtasks(gang_job, "t"))
     assert task.execution_info
     assert (task.execution_info.exit_code, role, len(set(hosts.split(",")))) == (0, "true", 2)
     assert master.split(":")[0] == hosts.split(",")[0]
@@ -290,12 +306,12 @@ def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) ->
     assert b"".join(client.download_node_file(other.pool_id, other.node_id, file)) == b"false\n"
 
 
-def test_coordination_that_fails_is_the_end_of_the_task(client: BatchClient, job: str) -> None:
+def test_coordination_that_fails_is_the_end_of_the_task(client: BatchClient, gang_job: str) -> None:
     settings = models.MultiInstanceSettings(
         number_of_instances=2, coordination_command_line="/bin/bash -c 'exit 5'"
     )
 
-    info = run(client, job, "echo never", multi_instance_settings=settings).execution_info
+    info = run(client, gang_job, "echo never", multi_instance_settings=settings).execution_info
 
     assert info
     assert (info.exit_code, info.result) == (5, "failure")
