@@ -56,13 +56,13 @@ class CodeListing(JobCode):
     url: str
     expires: str
 
-class KubernetesPlace(TypedDict):
+class KubectlPlace(TypedDict):
     server: NotRequired[str]
     namespace: str
     pod: str
     container: str
 
-class SlurmPlace(TypedDict):
+class SrunPlace(TypedDict):
     job: str
     node: str
     login: NotRequired[str]
@@ -73,7 +73,7 @@ class SshPlace(TypedDict):
     port: int
     user: str
 
-class BatchPlace(TypedDict):
+class TaskPlace(TypedDict):
     pool: str
     node: str
     job: str
@@ -85,10 +85,10 @@ class JobEntry(TypedDict):
     attempt: int
     rank: int
     ranks: int
-    kubernetes: NotRequired[KubernetesPlace]
-    slurm: NotRequired[SlurmPlace]
+    kubectl: NotRequired[KubectlPlace]
+    srun: NotRequired[SrunPlace]
     ssh: NotRequired[SshPlace]
-    batch: NotRequired[BatchPlace]
+    task: NotRequired[TaskPlace]
     reason: NotRequired[str]
 
 class DeliveryTry(TypedDict):

@@ -17,7 +17,8 @@ from slipway.terminal.characters import printable
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("overview", "jobs", "show", "log", "shell", "metrics", "tensorboard", "costs", "sweep", "wait"),
+        *("overview", "jobs", "show", "log", "metrics", "tensorboard", "costs", "sweep", "wait"),
+        *("shell", "forward"),
         *("files", "download", "cat", "code", "receipt"),
     ),
     "Operate": (

@@ -89,7 +89,7 @@ export type CodeListing = JobCode & {
 };
 
 /** A container, for `kubectl` with the person's own rights. */
-export type KubernetesPlace = {
+export type KubectlPlace = {
   /** The address of the API server; missing if the app reaches it by one that only pods have. */
   server?: string;
   namespace: string;
@@ -97,9 +97,9 @@ export type KubernetesPlace = {
   container: string;
 };
 
-/** A node of a Slurm job, for `srun --overlap` as the user of the jobs. */
-export type SlurmPlace = {
-  /** The number of the Slurm job. */
+/** A node of a job, for `srun --overlap` as the user of the jobs. */
+export type SrunPlace = {
+  /** Its number, for `--jobid`. */
   job: string;
   node: string;
   /** The host on which `srun` runs; missing if it is on the person's own machine. */
@@ -115,8 +115,8 @@ export type SshPlace = {
   user: string;
 };
 
-/** A task on a node of Azure Batch. */
-export type BatchPlace = {
+/** A task of `az batch` on a node. */
+export type TaskPlace = {
   pool: string;
   node: string;
   job: string;
@@ -132,10 +132,10 @@ export type JobEntry = {
   rank: number;
   /** How many processes the job starts by itself; `rank` counts from 0. */
   ranks: number;
-  kubernetes?: KubernetesPlace;
-  slurm?: SlurmPlace;
+  kubectl?: KubectlPlace;
+  srun?: SrunPlace;
   ssh?: SshPlace;
-  batch?: BatchPlace;
+  task?: TaskPlace;
   /** Why `slipway shell` does not go there by itself. */
   reason?: string;
 };
