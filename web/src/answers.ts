@@ -38,7 +38,7 @@ export type CancelledJobs = {
 
 /** The refusal to cancel another number of jobs than expected. */
 export type OtherNumber = ProblemDocument & {
-  /** How many fit; missing if they are too many. */
+  /** How many fit; missing beyond 10,000. */
   number?: number;
 };
 
