@@ -63,7 +63,7 @@ def node_view(base: str, pool: Pool, node: Node, running: list[Task]) -> View:
     view: View = {
         "id": node.id,
         "url": f"{base}/pools/{pool.id}/nodes/{node.id}",
-        "state": node.state,
+        "state": node.shown_state,
         "schedulingState": "enabled" if node.takes_tasks else "disabled",
         "stateTransitionTime": stamp(node.since),
         "allocationTime": stamp(node.allocated),

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
-from shared.core.errors import Conflict, EngineError, NotFound
+from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound
 from shared.core.job import JobState, Target
 from shared.core.relations.entrance import Entrance, entrance
 from shared.engines.alone import alone
@@ -89,10 +89,10 @@ class Attempts:
         listed = [one async for one in self._tasks.listed(since)]
         self._looked = now
         sizes = [nodes_of(one.task) for one in listed if not one.is_over and one.is_readable]
-        view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
+        view = await self._pool_view() if sizes else None
         if sizes:
-            await self._pool.scale(demand(sizes))
-            await self._pool.reboot_failed()
+            await self._pool.scale(demand(sizes, self._pool.slots))
+            await self._pool.restart_failed()
         over = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(over, self._tasks.delete)
         by_name = {one.name: one for one in listed}
@@ -181,10 +181,17 @@ class Attempts:
 
     async def _observed(self, task: Listed, target: Target) -> Observation:
         waits = task.task.get("state") == "active"
-        view = await self._lately.now(self._cluster.name, _GOOD) if waits else None
+        view = await self._pool_view() if waits else None
         return await self._understood(task, target, view)
 
-    async def _understood(self, task: Listed, target: Target, view: ClusterView | None) -> Observation:
+    async def _pool_view(self) -> ClusterView | Misconfigured | None:
+        """The pool, as far as it is known, or why it is refused."""
+        name = self._cluster.name
+        return await self._lately.now(name, _GOOD) or self._lately.refusal(name)
+
+    async def _understood(
+        self, task: Listed, target: Target, view: ClusterView | Misconfigured | None
+    ) -> Observation:
         if not task.checked().is_over:
             return _unfinished(task, view)
         record = await self._records.find(target)
@@ -192,7 +199,7 @@ class Attempts:
         return placed(observation(task.task, record), record, segment)._replace(handle=task.handle)
 
 
-def _unfinished(task: Listed, view: ClusterView | None) -> Observation:
+def _unfinished(task: Listed, view: ClusterView | Misconfigured | None) -> Observation:
     """The observation of a task that has not ended."""
     observed = observation(task.task)
     if task.task.get("state") != "active":

@@ -81,8 +81,8 @@ slipway_begun() {
   slipway_begun=$1
 }
 slipway_own=
-for slipway_at in $(LC_ALL=C grep -lsF "SLIPWAY_JOB_ID=$slipway_job" /proc/[0-9]*/environ); do
-  slipway_at=${slipway_at%/environ}
+for slipway_at in /proc/[0-9]*; do
+  [ -r "$slipway_at/environ" ] || continue
   slipway_text=$slipway_line$(slipway_lines "$slipway_at" 2>/dev/null)$slipway_line
   case $slipway_text in *"${slipway_line}MARK="*) continue ;; esac
   for slipway_name in "SLIPWAY_JOB_ID=$slipway_job" "SLIPWAY_ATTEMPT=$slipway_attempt"; do

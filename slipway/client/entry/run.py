@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import shutil
 import signal
@@ -12,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
+from slipway.client.entry.kubeconfig import context_of
 from slipway.client.entry.places import Place
 from slipway.client.entry.tools import Person, kubectl
 from slipway.failure import Failure
-from slipway.terminal.screen import say
 
 #: Where one gets a tool that is missing.
 _SOURCES = {
@@ -39,7 +38,7 @@ def run(words: Sequence[str], place: Place, person: Person) -> int:
     """Run a tool to its exit code. Raises Failure if it is not there, or if kubectl lacks a right."""
     code = _run(words)
     if code == _REFUSED and place.tool == "kubectl":
-        _check_rights(place, person)
+        check_rights(place, person)
     return code
 
 
@@ -67,29 +66,12 @@ def path_of(tool: str) -> str:
 
 
 def _context(server: str) -> str:
-    """The context of the person's kubeconfig that leads to a server; "" for the current one.
-
-    Their credentials go only to servers that they named themselves.
-    """
-    printed = subprocess.run(
-        [path_of("kubectl"), "config", "view", "--output=json"], stdout=subprocess.PIPE, check=False
-    )
-    try:
-        document = json.loads(printed.stdout or b"{}")
-        servers = {one["name"]: one["cluster"].get("server", "") for one in document["clusters"] or ()}
-        contexts = {one["name"]: one["context"].get("cluster") for one in document["contexts"] or ()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""
-    leading = [name for name, cluster in contexts.items() if servers.get(cluster, "").rstrip("/") == server]
-    if not server or not leading:
-        if server:
-            say(f"no context of your kubeconfig names {server}: its current one is used")
-        return ""
-    current = document.get("current-context")
-    return "" if current in leading else leading[0]
+    """The context of the person's kubeconfig that leads to a server; "" for the current one."""
+    view = [path_of("kubectl"), "config", "view", "--output=json"]
+    return context_of(subprocess.run(view, stdout=subprocess.PIPE, check=False).stdout, server)
 
 
-def _check_rights(place: Place, person: Person) -> None:
+def check_rights(place: Place, person: Person) -> None:
     """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all."""
     for verb, resource in (("get", "pods"), ("get", "pods/exec"), ("create", "pods/exec")):
         question = [*kubectl(place, person)[1:], "auth", "can-i", verb, *_resource(resource)]

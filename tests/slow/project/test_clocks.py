@@ -64,7 +64,7 @@ COMPARED = {
     "lifecycle/collect.py: now - one.modified > _RENEWED": "a touch too many, or a later one; no job waits",
     "engines/batch/account.py: 0 <= self._clock() - self._asked_at < self._pause": _BOTH_SIDES,
     "engines/batch/account.py: abs(self._clock() - self._read_at) < _LONGEST": _BOTH_SIDES,
-    "engines/batch/node_faults.py: timedelta() <= now - allocated < _REBOOTED": _BOTH_SIDES,
+    "engines/batch/node_faults.py: timedelta() <= now - since < MENDED": _BOTH_SIDES,
     "engines/batch/pool.py: 0 <= self._clock() - self._written < (_PAUSE if has_changed else _AGAIN)": (
         _BOTH_SIDES
     ),
@@ -83,6 +83,7 @@ COMPARED = {
     "engines/kubernetes/translation/silence.py: now >= until": _BY_THE_SERVER,
     "engines/kubernetes/translation/silence.py: due >= now": _BY_THE_SERVER,
     "engines/recent.py: 0 <= self._clock() - before.at <= good": _BOTH_SIDES,
+    "engines/recent.py: 0 <= self._clock() - snapshot.viewed <= _OLDEST": _BOTH_SIDES,
     "engines/slurm/attempts.py: abs(self._clock() - self._listed) < _LOOK_AGAIN": _BOTH_SIDES,
     "engines/slurm/copies.py: now.restarts > copy.restarts": "a number of restarts",
     "engines/slurm/copies.py: now - chosen.submitted >= settle": (

@@ -87,7 +87,7 @@ class Service:
             return 200, {"value": self.failed}
         if request.path.endswith("/subtasksinfo"):
             return 200, {"value": [{"id": 1, "nodeInfo": {"nodeId": "n2", "taskRootDirectory": _ROOT}}]}
-        if request.path.endswith("/reboot"):
+        if request.path.endswith(("/reboot", "/removenodes")):
             return 202, None
         if request.path == "/pools/t4":
             return 200, self.pool
