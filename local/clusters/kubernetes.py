@@ -77,5 +77,4 @@ def _cluster(cluster: Kubernetes) -> dict[str, object]:
         "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
         "ends": str(directory(shared, ENDS)),
-        "enter": True,
     }
