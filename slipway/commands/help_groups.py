@@ -17,7 +17,7 @@ from slipway.terminal.characters import printable
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("jobs", "show", "log", "metrics", "tensorboard", "costs", "sweep", "wait"),
+        *("overview", "jobs", "show", "log", "metrics", "tensorboard", "costs", "sweep", "wait"),
         *("shell", "forward", "ssh-config"),
         *("files", "download", "cat", "code", "receipt"),
     ),

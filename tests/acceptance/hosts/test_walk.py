@@ -112,10 +112,13 @@ teams apply TEAMS --dry-run
 teams apply TEAMS
 teams show
 teams usage --json
+teams usage --by owner
 teams key ann --json
 teams apply NO_TEAMS --json
 costs --json
 costs
+overview --json
+overview --scope mine --since 7d --utc
 trail --json
 trail --limit 3 --utc
 ? audit
