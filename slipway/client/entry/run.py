@@ -31,7 +31,17 @@ def person_of(place: Place) -> Person:
     """Who runs this command, as far as the tool needs it."""
     if place.tool == "kubectl":
         return Person(context=_context(place.values["server"]))
-    return Person(account=getpass.getuser() if place.tool == "srun" and not place.values["login"] else "")
+    return Person(account=_account() if place.tool == "srun" and not place.values["login"] else "")
+
+
+def _account() -> str:
+    """The account of this process; variables such as USER may name another one."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except (ImportError, KeyError):
+        return getpass.getuser()
 
 
 def run(words: Sequence[str], place: Place, person: Person) -> int:
