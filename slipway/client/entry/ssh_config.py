@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from slipway.client.entry.places import Place
 from slipway.client.entry.program import PYTHON, SHELL
+from slipway.client.entry.tools import quoted
 from slipway.failure import Failure
 
 #: Exits so where there is no sshd.
@@ -93,9 +94,9 @@ def config(place: Place, host: Host, shell: Sequence[str], folder: Path) -> str:
             f"Host {name}",
             f"  User {host.user}",
             f"  HostKeyAlias {name}",
-            f"  IdentityFile {_quoted(folder / f'{name}.key')}",
+            f"  IdentityFile {quoted(str(folder / f'{name}.key'))}",
             "  IdentitiesOnly yes",
-            f"  UserKnownHostsFile {_quoted(folder / f'{name}.known')}",
+            f"  UserKnownHostsFile {quoted(str(folder / f'{name}.known'))}",
             "  StrictHostKeyChecking yes",
             "  ServerAliveInterval 15",
             f"  ProxyCommand {shlex.join(proxy).replace('%', '%%')}",
@@ -107,11 +108,3 @@ def config(place: Place, host: Host, shell: Sequence[str], folder: Path) -> str:
 def name_of(place: Place) -> str:
     """The name of the host: the job's id, with the rank if that is not the first."""
     return f"{place.job}-{place.rank}" if place.rank else place.job
-
-
-def _quoted(path: Path) -> str:
-    """A path in a file of ssh, which knows quotes and percent signs."""
-    text = str(path)
-    if any(one in text for one in '"\n\r'):
-        raise Failure(f"ssh takes no such path: {text!r}; set XDG_CONFIG_HOME to another one")
-    return f'"{text.replace("%", "%%")}"'

@@ -11,8 +11,8 @@ from slipway.client.calls.refusal import Unanswered
 from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.ports import listener, parsed_ports
 from slipway.client.entry.relay import relaying, serve
-from slipway.client.entry.run import path_of, person_of
-from slipway.client.entry.tools import command, forwarding
+from slipway.client.entry.run import path_of, person_at
+from slipway.client.entry.tools import Person, command, forwarding
 from slipway.client.jobs.words import ENDED, ended_as
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
@@ -31,10 +31,11 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
 
     async def ask(api: Service, job_id: str) -> int:
         place = place_of(await api.entry(job_id, rank))
+        person = await person_at(place, url, key)
         listeners = {remote: listener(local) for remote, local in ports.items()}
         local_ports = {remote: own.getsockname()[1] for remote, own in listeners.items()}
         try:
-            async with _forwarded(place, listeners, local_ports) as tool:
+            async with _forwarded(place, person, listeners, local_ports) as tool:
                 pairs = local_ports.items()
                 put(*(f"http://127.0.0.1:{local} is port {remote} of {job_id}" for remote, local in pairs))
                 say(await _until_end(api, place, tool))
@@ -48,10 +49,9 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
 
 @asynccontextmanager
 async def _forwarded(
-    place: Place, listeners: Mapping[int, socket], local_ports: Mapping[int, int]
+    place: Place, person: Person, listeners: Mapping[int, socket], local_ports: Mapping[int, int]
 ) -> AsyncIterator[asyncio.Task[None] | None]:
     """The ports are open meanwhile: by a tool at the same ones, or at our own listeners."""
-    person = person_of(place)
     if words := forwarding(place, local_ports, person):
         path_of(words[0])
         for own in listeners.values():

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from slipway.client.entry.program import entering
-from slipway.client.entry.run import path_of, person_of
+from slipway.client.entry.run import path_of
 from slipway.client.entry.ssh_config import NO_SSHD, config, host_of, name_of, preparing
 from slipway.client.entry.tools import command
 from slipway.client.profiles import file_of
@@ -20,12 +20,12 @@ from slipway.terminal.screen import put, say
 
 def run(job: str, rank: int, url: str, key: str) -> int:
     """Prepare the node, and write the files for ssh here. Raises Failure."""
-    place = find(job, rank, url, key)
+    place, person = find(job, rank, url, key)
     folder = file_of(os.environ).parent / "ssh"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     public_key = _key(folder / f"{name_of(place)}.key")
     words = entering(place.job, place.attempt, place.rank, preparing(place, public_key))
-    tool = command(place, words, person_of(place), terminal=False)
+    tool = command(place, words, person, terminal=False)
     answer = subprocess.run(
         [path_of(tool[0]), *tool[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False
     )

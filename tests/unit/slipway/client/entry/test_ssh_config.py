@@ -52,5 +52,5 @@ def test_the_file_has_one_host_whose_way_is_this_command() -> None:
 
 
 def test_a_path_that_ssh_cannot_read_is_refused() -> None:
-    with pytest.raises(Failure, match="set XDG_CONFIG_HOME"):
+    with pytest.raises(Failure, match="ssh takes no such path"):
         config(place("srun"), Host("ann", KEY), ["slipway", "shell"], Path('/home/"ann"'))
