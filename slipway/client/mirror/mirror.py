@@ -37,16 +37,13 @@ async def chosen(api: Service, words: Sequence[str]) -> Chosen:
     """The jobs and sweeps that a person names; a name that no job has is of a sweep. Raises Failure."""
     jobs, sweeps = list[str](), list[str]()
     for word in words:
-        if word.startswith("s_"):
-            sweeps.append(await sweep_id(api, word))
-            continue
         try:
             jobs.append(await job_id(api, word))
-        except Failure as failure:
+        except Failure as no_job:
             try:
                 sweeps.append(await sweep_id(api, word))
-            except Failure:
-                raise failure from None
+            except Failure as no_sweep:
+                raise (no_sweep if word.startswith("s_") else no_job) from None
     return Chosen(list(dict.fromkeys(jobs)), list(dict.fromkeys(sweeps)))
 
 

@@ -298,6 +298,11 @@ async def test_a_person_names_jobs_and_sweeps_by_name(tmp_path: Path) -> None:
     api.add(ONE)
     api.add(TWO, name="tune-0", sweep={"id": SWEEP, "index": 0, "values": {}})
 
+    api.add(THREE, name="s_train")
+
     assert await chosen(api, ["train", ONE, "tune", SWEEP]) == Chosen([ONE], [SWEEP])
+    assert await chosen(api, ["s_train", SWEEP[:8]]) == Chosen([THREE], [SWEEP])
+    with pytest.raises(Failure, match="no sweep of the latest"):
+        await chosen(api, ["s_none"])
     with pytest.raises(Failure, match="no job has the id or the name 'none'"):
         await chosen(api, ["none"])
