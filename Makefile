@@ -20,11 +20,14 @@ PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
 # a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-# `.ci/run` names what it leaves out among the places.
-PLACES = $(if $(filter tests,$(TESTS)),$(COMPUTING) tests/acceptance tests/contract tests/slow,$(filter-out --%,$(TESTS)))
+# All of it is what tests/parts.py lists, with two cases of each test; of what TESTS names, one case of each kind.
+IS_ALL = $(filter tests,$(TESTS))
+PLACES = $(if $(IS_ALL),$(COMPUTING) $(shell $(BOOT) -m tests.parts --make-test),$(filter-out --%,$(TESTS)))
 IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
 ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
-LEFT_OUT = $(filter --%,$(TESTS)) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path))
+# `.ci/run` names what it leaves out among the places.
+LEFT_OUT = $(filter --%,$(TESTS)) $(APART:%=--ignore=%)
+CASES = $(or $(BREADTH),$(if $(IS_ALL),--few))
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
@@ -32,8 +35,6 @@ ON_CLUSTERS = -n 3 --dist loadscope
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
-# The tests of the source itself, which `make quick` has before each commit, and of the tools; CI has both.
-OF_SOURCE = $(if $(filter tests,$(TESTS)),tests/slow/project tests/slow/tooling)
 CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
@@ -49,18 +50,18 @@ demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs tra
 up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (CLUSTER=kubernetes, too; UP_FLAGS=--any-ports where its ports are taken)
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
-test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
+test: install ## two cases of each test, without what waits long (tests/parts.py); one case of each kind of some tests: TESTS=tests/unit
 	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2) test-computing test-waiting
 
 # Those of them that start nothing and wait for nothing.
 test-computing:
-	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(BREADTH) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
+	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(CASES) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
 
 # The others.
 test-waiting:
-	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(BREADTH) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
+	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(CASES) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
-test-all: install ## the same tests in all cases of every kind, and with all random examples
+test-all: install ## all suites of it and those that it leaves to .ci/run, in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
 
 test-crash: install ## the crash tests with every fault at every call; in test-all the faults take turns

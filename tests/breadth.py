@@ -1,4 +1,4 @@
-"""How many cases of a kind run: a representative or, with `--all`, every one (`make test-all`).
+"""How many cases of a kind run: a representative, two of a test (`--few`), or every one (`--all`).
 
 Even with `--all`, kinds of faults take turns in the slow crash tests; `--every-fault` tries them all at each
 call (`make test-crash`).
@@ -6,6 +6,7 @@ call (`make test-crash`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from itertools import cycle, islice, product
 from typing import Any, TypeVar
@@ -42,6 +43,21 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     """The first case of each kind."""
     cases = list(cases)
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
+
+
+def two_each(cases: Iterable[Case], test: Callable[[Case], tuple[str, str]]) -> list[Case]:
+    """Two cases of each test of a module: the first, and of the others one in turn, from test to test."""
+    cases, modules = list(cases), defaultdict[str, dict[str, list[Case]]](lambda: defaultdict(list))
+    for case in cases:
+        module, name = test(case)
+        modules[module][name].append(case)
+    chosen = {
+        case
+        for tests in modules.values()
+        for number, (first, *others) in enumerate(tests.values())
+        for case in (first, *others[number % max(1, len(others)) :][:1])
+    }
+    return [case for case in cases if case in chosen]
 
 
 def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Case]:

@@ -26,13 +26,17 @@ _STATE = tempfile.TemporaryDirectory(prefix="slipway-state-")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """By default, representatives of similar cases run, which is enough during development."""
     parser.addoption("--all", action="store_true", help="every case of every kind, and all examples")
+    parser.addoption("--few", action="store_true", help="two cases of each test")
     parser.addoption("--every-fault", action="store_true", help="the same, and every fault at every call")
     limits.add_option(parser)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Show that cases are left out."""
-    return None if config.getoption("all") else "breadth: one case of each kind; all of them with --all"
+    if config.getoption("all"):
+        return None
+    tried = "two cases of each test" if config.getoption("few") else "one case of each kind"
+    return f"breadth: {tried}; all of them with --all"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,11 +93,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests marked `thorough`."""
-    if not config.getoption("all"):
-        thorough = [item for item in items if item.get_closest_marker("thorough")]
-        config.hook.pytest_deselected(items=thorough)
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    """Deselect tests marked `thorough`, and with `--few` all but two cases of each test."""
+    if config.getoption("all"):
+        return
+    usual = [item for item in items if not item.get_closest_marker("thorough")]
+    chosen = set(breadth.two_each(usual, _test) if config.getoption("few") else usual)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
+
+
+def _test(item: pytest.Item) -> tuple[str, str]:
+    """The module of a case, and its test."""
+    module, _, rest = item.nodeid.partition("::")
+    return module, rest.partition("[")[0]
 
 
 def pytest_collection_finish() -> None:

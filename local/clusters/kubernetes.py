@@ -67,6 +67,7 @@ def _cluster(cluster: Kubernetes) -> dict[str, object]:
         "path": cluster.path,
         "user": os.geteuid(),
         "group": os.getegid(),
+        "enter": True,
         # Kubernetes 1.20 has no Indexed Jobs.
         "maxNodes": 1,
         "mounts": {
@@ -76,5 +77,4 @@ def _cluster(cluster: Kubernetes) -> dict[str, object]:
         "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
         "ends": str(directory(shared, ENDS)),
-        "enter": True,
     }

@@ -32,6 +32,6 @@ async def release(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored
                 status=409,
                 remedy=f"cancel it instead: slipway cancel {job.id}",
             )
-        if (result := await request_end(ports, stored)) is not None:
+        if (result := await request_end(ports, stored, who.name)) is not None:
             return result
     raise Unavailable(f"job {job_id} changes too quickly; ask again")

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _SHARED = (".venv", "node_modules", "page", "web/node_modules")
 #: Seconds for the tests of a room. A change after which they do not end is noticed.
 _LONGEST = 900
-_FLAGS = ("-q", "-x", "-n0", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+_FLAGS = ("-q", "-x", "-n0", "--few", "-p", "no:cacheprovider", "--no-header", "--tb=line")
 #: The end of pytest's run in which a test failed, or modules could not be imported.
 _NOTICED = (1, 2)
 #: The end of a run in which nothing failed, or every test was left out.

@@ -42,7 +42,7 @@ def pool_view(base: str, pool: Pool) -> View:
         **pool.document,
     }
     view["vmSize"] = str(view["vmSize"]).lower()
-    if pool.resize_errors:
+    if pool.resize_errors and pool.allocation == "steady":  # the service shows them at no other time
         view["resizeErrors"] = list(pool.resize_errors)
     if scale := pool.autoscale:
         del view["resizeTimeout"]

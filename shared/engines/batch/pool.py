@@ -13,7 +13,7 @@ from shared.core.errors import EngineError, Misconfigured
 from shared.engines.batch.account import Account
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.node_faults import FILTER, MENDED, SELECT, faults, is_mended, may_restart
-from shared.engines.batch.pools import error_text, slots_of, target_of, view
+from shared.engines.batch.pools import error_text, nodes_in, slots_of, target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.wire.client import BatchClient
 
@@ -42,6 +42,9 @@ class Pool:
         self.slots = 1
         #: the problem with the last formula
         self._trouble = ""
+        #: the errors of the last resize that ended, and the nodes of the last view
+        self._resize_errors: Sequence[Any] = ()
+        self._nodes = 0
         #: the nodes of the last view that cannot run jobs, until they are rebooted or removed
         self._failed: Sequence[Mapping[str, Any]] = ()
         #: since when nodes fail one after the other, and what was last said of them
@@ -59,7 +62,7 @@ class Pool:
         self._formula = str(pool.get("autoScaleFormula") or "") if pool.get("enableAutoScale") else ""
         self._target, self.slots = target_of(pool), slots_of(pool)
         quota = await self._account.quota(str(pool.get("vmSize") or ""))
-        current = view(self._cluster, pool, counts, quota)
+        current = view(self._cluster, self._with_last_errors(pool), counts, quota)
         self._failed = await self._failed_nodes() if current.counts["unusable"] else []
         errors = (*current.errors, *filter(None, [self._trouble]), *self._faults_of(current))
         return replace(current, errors=errors)
@@ -78,6 +81,17 @@ class Pool:
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock(), UTC)
+
+    def _with_last_errors(self, pool: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The pool, while it is being resized with the errors of the last resize, unless nodes came since.
+
+        The service shows them only between two resizes, and Slipway itself begins the next one.
+        """
+        nodes = nodes_in(pool)
+        if pool.get("allocationState") == "steady" or nodes > self._nodes:
+            self._resize_errors = pool.get("resizeErrors") or ()
+        self._nodes = nodes
+        return {**pool, "resizeErrors": self._resize_errors}
 
     async def _failed_nodes(self) -> Sequence[Mapping[str, Any]]:
         """The nodes whose start task failed, or that are unusable."""

@@ -56,7 +56,6 @@ def view(
         for word, number in (counts.get(kind) or {}).items():
             if word.lower() in _STATES:
                 states[_STATES[word.lower()]] += int(number)
-    nodes = int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
     target = target_of(pool)
     scales = bool(pool.get("enableAutoScale"))
     size, priority = str(pool.get("vmSize") or ""), "lowpriority" if cluster.spot else "dedicated"
@@ -64,7 +63,7 @@ def view(
         name=cluster.name,
         engine="batch",
         state="steady" if pool.get("allocationState") == "steady" else "resizing",
-        nodes=nodes,
+        nodes=nodes_in(pool),
         counts=states,
         minimum=cluster.min_nodes if scales else target,
         maximum=(cluster.max_nodes or None) if scales else target,
@@ -104,6 +103,11 @@ def _supply(cluster: BatchCluster, quota: Quota | None) -> Supply:
         return Supply(cluster.region, growth, str(quota), quota.nodes)
     command = f"`az batch account list --query \"[?name=='{cluster.owner}'].{_QUOTAS}\"` shows it"
     return Supply(cluster.region, growth, command)
+
+
+def nodes_in(pool: Mapping[str, Any]) -> int:
+    """The number of nodes that a pool has."""
+    return int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
 
 
 def target_of(pool: Mapping[str, Any]) -> int:

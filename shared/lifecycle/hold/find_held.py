@@ -21,7 +21,7 @@ from shared.core.relations.hold import HELD, Held
 from shared.delivery.deliver import deliver_now
 from shared.jobspec import redact
 from shared.lifecycle.clusters.calling import calling, left_alone
-from shared.lifecycle.ends import last_error_of
+from shared.lifecycle.ends import errors_of
 from shared.lifecycle.hold.own_end import hold_of, may_be_held
 from shared.lifecycle.steps import for_each
 from shared.lifecycle.transition import announce, apply
@@ -89,9 +89,6 @@ async def _noted(ports: Ports, stored: Stored, held: Held) -> Change:
     text = f"failed{code}; {nodes} kept until {until:%H:%M} UTC"
     why = Why(HELD, f"{text}: slipway shell {job.id}, slipway release {job.id}")
     end = Observation(JobState.FAILED, Reason.USER, held.message, held.exit_code)
-    hold = job.hold and job.hold.model_copy(update={"held": held})
-    error = await last_error_of(ports, job, end)
-    waits = waiting(ports, job, why)
-    return announce(
-        ports, stored, "held", hold=hold, idle=None, waiting=waits, message=text, last_error=error
-    )
+    changes = {"hold": job.hold and job.hold.model_copy(update={"held": held}), "idle": None}
+    changes |= {"waiting": waiting(ports, job, why), **await errors_of(ports, job, end)}
+    return announce(ports, stored, "held", **changes, message=text)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import BY_MAKE_TEST, PARTS, places_of
+from tests.parts import BY_MAKE_TEST, IN_MAKE_TEST, PARTS, places_of
 
 ROOT = Path(__file__).resolve().parents[3]
 #: One that fails when its words are those of FAIL.
@@ -45,7 +45,7 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("nothing was skipped\n")
-    everything, oldest = " ".join(places_of(PARTS)), "RUN=.venv311/bin OF_SOURCE="
+    everything, oldest = " ".join(places_of(PARTS)), "RUN=.venv311/bin"
     ignored = " ".join(f"--ignore={place}" for place in on_any_python(checkout))
     suites = [line for line in requests(checkout) if line.startswith(("MAKE", "PYTHON -m pytest"))]
     assert sorted(line.partition(" MORE=")[0].partition(" -q")[0] for line in suites) == [
@@ -54,13 +54,13 @@ def test_a_run_asks_for_each_suite_once(checkout: Path) -> None:
         "MAKE install-browser",
         "MAKE install-slurm",
         "MAKE test-browser",
-        f"MAKE test-computing OF_SOURCE= TESTS={everything}",
         f"MAKE test-computing {oldest} TESTS=tests/fuzz tests/unit {ignored}",
+        f"MAKE test-computing TESTS={everything}",
         "MAKE test-install",
         "MAKE test-slurm",
         "MAKE test-slurm SLURM=24.11 ON_SLURM=tests/contract/slurm",
-        f"MAKE test-waiting OF_SOURCE= TESTS={everything}",
         f"MAKE test-waiting {oldest} TESTS=tests/slow {ignored}",
+        f"MAKE test-waiting TESTS={everything}",
     ]
 
 
@@ -69,8 +69,8 @@ def test_a_part_asks_for_its_suite_alone(checkout: Path) -> None:
 
     assert sorted(line.partition(" MORE=")[0] for line in requests(checkout)) == [
         "MAKE install",
-        "MAKE test-computing OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
-        "MAKE test-waiting OF_SOURCE= TESTS=tests/slow/project tests/slow/tooling tests/unit",
+        "MAKE test-computing TESTS=tests/slow/project tests/slow/tooling tests/unit",
+        "MAKE test-waiting TESTS=tests/slow/project tests/slow/tooling tests/unit",
     ]
 
 
@@ -99,7 +99,7 @@ def test_the_night_asks_for_each_part_and_goes_on_after_one_that_fails(checkout:
     assert done.returncode == 1
     targets = [line.split()[1] for line in requests(checkout) if line.startswith("MAKE")]
     assert {"test-all", "test-crash", "mutants", "chaos-sim", "fuzz", "chaos"} <= set(targets)
-    whole = "RUN=.venv311/bin OF_SOURCE= BREADTH=--all TESTS=tests/"
+    whole = "RUN=.venv311/bin BREADTH=--all TESTS=tests/"
     assert len([line for line in requests(checkout) if whole in line and "--ignore" not in line]) == 2
     assert "FAILED:\n  cases:\n" in done.stdout
 
@@ -111,20 +111,26 @@ def test_every_place_that_the_oldest_python_leaves_to_the_others_is_there(checko
     assert [place for place in places if not (ROOT / place).is_dir()] == []
 
 
-@pytest.mark.parametrize("part", [*BY_MAKE_TEST, "all"])
-def test_make_test_runs_each_place_in_one_of_its_two_commands(part: str) -> None:
-    arguments = ["tests"] if part == "all" else places_of([part])
-    argv = ["make", "-n", "test-computing", "test-waiting", "OF_SOURCE=", f"TESTS={' '.join(arguments)}"]
-    shown = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    commands = [line.split() for line in shown.splitlines() if " -m pytest " in line]
+@pytest.mark.parametrize("part", BY_MAKE_TEST)
+def test_each_place_of_a_part_is_run_by_one_of_the_two_commands_in_its_representative_breadth(
+    part: str,
+) -> None:
+    expected = places_of([part])
+    commands = pytest_of(f"TESTS={' '.join(expected)}")
 
     places = [word for command in commands for word in command if word.startswith("tests/")]
-    suites = {f"tests/{path.relative_to(ROOT).parts[1]}" for path in (ROOT / "tests").rglob("test_*.py")}
-    expected = suites - {"tests/browser"} if part == "all" else set(arguments)
-    assert {place for place in expected if not place.startswith("--")} <= set(places)
-    assert len(places) == len(set(places))
+    assert sorted(places) == sorted(place for place in expected if not place.startswith("--"))
     ignored = {place for place in expected if place.startswith("--")}
     assert all(ignored <= set(command) for command in commands)
+    assert not any("--few" in command for command in commands)
+
+
+def test_make_test_runs_two_cases_of_each_test_of_its_list_and_of_what_computes() -> None:
+    commands = pytest_of("TESTS=tests")
+
+    places = [word for command in commands for word in command if word.startswith("tests/")]
+    assert sorted(places) == sorted([*IN_MAKE_TEST, "tests/crash", "tests/fuzz", "tests/unit"])
+    assert all("--few" in command for command in commands)
 
 
 def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:
@@ -133,6 +139,13 @@ def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:
 
         assert run(checkout, "run", part).returncode == 0
         assert len(requests(checkout)) > 1, part
+
+
+def pytest_of(tests: str) -> list[list[str]]:
+    """The two commands of `make test`, in words."""
+    argv = ["make", "-n", "test-computing", "test-waiting", tests]
+    shown = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [line.split() for line in shown.splitlines() if " -m pytest " in line]
 
 
 def on_any_python(checkout: Path) -> list[str]:

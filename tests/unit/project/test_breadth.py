@@ -15,6 +15,7 @@ from tests.breadth import (
     rounds,
     share,
     try_everything,
+    two_each,
 )
 
 
@@ -34,6 +35,14 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
     assert {case for case, _ in result} == set(cases)
     assert {way for _, way in result} == set(ways)
     assert len(set(result)) == len(result)
+
+
+def test_of_each_test_the_first_case_is_tried_and_the_others_take_turns() -> None:
+    cases = [f"{module} {test}{case}" for module in "mn" for test in "abcd" for case in (0, 1, 2, 3)]
+    chosen = two_each([*cases, "n e0"], lambda case: (case[0], case[2]))
+
+    each = ["a0", "a1", "b0", "b2", "c0", "c3", "d0", "d1"]
+    assert chosen == [f"{module} {case}" for module in "mn" for case in each] + ["n e0"]
 
 
 @pytest.mark.parametrize("count", [1, STRIDE - 1, STRIDE, STRIDE + 1, 5 * STRIDE])

@@ -10,6 +10,8 @@ import pytest
 from tests.parts import (
     BY_MAKE_TEST,
     CONCERNS,
+    IN_MAKE_TEST,
+    ONLY_IN_CI,
     PARTS,
     TESTS,
     concerned,
@@ -25,8 +27,16 @@ IMPORTS = re.compile(
 )
 #: Run by commands of their own, and by no job of the public workflow.
 APART = ("tests/acceptance/kubernetes",)
+#: Of these `make test` runs each suite.
+WHOLE = ("tests/crash", "tests/fuzz", "tests/unit")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py"))
 SUITES = [path for path in MODULES if Path(path).name.startswith("test_") and not path.startswith(APART)]
+#: What `make test` runs, or leaves to a part of CI; the rest has commands of its own.
+LISTED = [
+    path
+    for path in MODULES
+    if part_of(path) in BY_MAKE_TEST and path in SUITES and not path.startswith(WHOLE)
+]
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
 SCRIPT = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
@@ -139,9 +149,33 @@ def test_the_nightly_workflow_runs_each_part_of_the_night() -> None:
     )
 
 
+def test_each_suite_is_listed_among_those_of_make_test_or_those_that_it_leaves_to_ci() -> None:
+    strange = [path for path in LISTED if not _listed_by(path, IN_MAKE_TEST + ONLY_IN_CI)]
+
+    assert strange == [], "name it in tests/parts.py, by its folder or by itself"
+    assert set(IN_MAKE_TEST).isdisjoint(ONLY_IN_CI)
+
+
+@pytest.mark.parametrize("place", [*IN_MAKE_TEST, *ONLY_IN_CI])
+def test_each_place_of_the_lists_has_suites(place: str) -> None:
+    assert [path for path in LISTED if _listed_by(path, IN_MAKE_TEST + ONLY_IN_CI) == place]
+
+
+def test_no_folder_that_make_test_runs_has_a_suite_that_is_left() -> None:
+    """Pytest takes a folder as a whole."""
+    run = [path for path in LISTED if _listed_by(path, IN_MAKE_TEST)]
+
+    assert [path for path in run if _listed_by(path, IN_MAKE_TEST + ONLY_IN_CI) in ONLY_IN_CI] == []
+
+
 @pytest.mark.parametrize("name", ["run", "nightly"])
 def test_a_script_of_ci_can_be_run(name: str) -> None:
     assert os.access(ROOT / ".ci" / name, os.X_OK)
+
+
+def _listed_by(path: str, places: tuple[str, ...]) -> str:
+    """The longest of the places that a suite is in; of none, the empty string."""
+    return max((place for place in places if f"{path}/".startswith(f"{place}/")), key=len, default="")
 
 
 def _is_taken(path: str, arguments: list[str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.core.errors import EngineError, Misconfigured, Rejected
 from shared.core.refusals import refused
+from shared.engines.slurm.wire.answer import Answer
 from shared.engines.slurm.wire.dialect import integer
 from shared.jobspec import JsonObject, Problem, mebibytes
 
@@ -127,20 +128,19 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
         )
 
 
-def refusal(
-    error: EngineError | None, codes: Iterable[int], resources: JsonObject, of_cluster: JsonObject
-) -> EngineError | None:
-    """The same error, with the remedy of an operator.
+def refusal(answer: Answer, resources: JsonObject, of_cluster: JsonObject) -> EngineError | None:
+    """The error of an answer, with the remedy of an operator.
 
     If it refuses the job's own choice, it ends the job with that reason. If that of the cluster, the job
     waits until an operator has corrected it.
     """
-    for code in codes:
+    error = answer.failure()
+    for code in answer.codes:
         if option := _option(code, resources):
             return Rejected(f"resources.{option}: {error}")
         if option := _option(code, of_cluster):
             return Misconfigured(f"{error}: correct `resources.{option}` of the cluster")
-    remedy = next((_REMEDIES[code] for code in codes if code in _REMEDIES), "")
+    remedy = next((_REMEDIES[code] for code in answer.codes if code in _REMEDIES), "")
     return type(error)(f"{error}: {remedy}") if error is not None and remedy else error
 
 

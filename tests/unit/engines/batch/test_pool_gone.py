@@ -38,3 +38,27 @@ async def test_one_look_that_fails_takes_no_reason_from_the_jobs(refusal: tuple[
 
     assert {reason and reason.word for reason in reasons} == {"NoCapacity"}
     assert len({reason and reason.text for reason in reasons}) == 1
+
+
+async def test_a_pool_without_machines_says_so_also_while_it_is_resized_again() -> None:
+    """The service shows the errors of a resize only between two of them."""
+    service, now = Service(counts={"dedicated": {"running": 1}}), [NOON.timestamp()]
+    short = [{"code": "AllocationTimedout", "message": "none there"}]
+    words: list[str] = []
+    async with engine(service, now) as batch:
+        await batch.submit(order())
+        for state, errors, nodes in (
+            ("steady", short, 1),
+            ("resizing", [], 1),
+            ("resizing", [], 1),
+            ("steady", short, 1),
+            ("resizing", [], 2),
+            ("steady", [], 2),
+            ("resizing", [], 2),
+        ):
+            service.pool |= {"allocationState": state, "resizeErrors": errors, "currentDedicatedNodes": nodes}
+            now[0] += 60.0
+            why = (await batch.status("gpu", [order().target]))[order().target.name].why
+            words.append(why.word if why else "")
+
+    assert words == [*["NoCapacity"] * 4, "Resizing", "NodesBusy", "Resizing"]
