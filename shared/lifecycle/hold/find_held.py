@@ -89,6 +89,6 @@ async def _noted(ports: Ports, stored: Stored, held: Held) -> Change:
     text = f"failed{code}; {nodes} kept until {until:%H:%M} UTC"
     why = Why(HELD, f"{text}: slipway shell {job.id}, slipway release {job.id}")
     end = Observation(JobState.FAILED, Reason.USER, held.message, held.exit_code)
-    changes = {"hold": job.hold and job.hold.model_copy(update={"held": held}), "idle": None}
-    changes |= {"waiting": waiting(ports, job, why), **await errors_of(ports, job, end)}
-    return announce(ports, stored, "held", **changes, message=text)
+    hold = job.hold and job.hold.model_copy(update={"held": held})
+    changes = {"hold": hold, "idle": None, "message": text, **await errors_of(ports, job, end)}
+    return announce(ports, stored, "held", waiting=waiting(ports, job, why), **changes)
