@@ -41,7 +41,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         reason=observation.reason,
         message=observation.message,
         exit_code=observation.exit_code,
-        **await errors_of(ports, job, observation),
+        **await own_words(ports, job, observation),
         packages=None if observation.unstarted else await seconds_of_packages(ports, job),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
@@ -117,10 +117,14 @@ async def with_last_error(ports: Ports, job: Job, observation: Observation) -> O
     return observation._replace(message=f"{observation.message}: {error}".removeprefix(": "))
 
 
-async def errors_of(ports: Ports, job: Job, observation: Observation) -> dict[str, Any]:
-    """What its record has of the last lines of a job that failed by its own fault; nothing of another."""
+async def own_words(ports: Ports, job: Job, observation: Observation) -> dict[str, Any]:
+    """The changes that keep the last lines of its standard error. Never raises."""
     last = await _last_lines_of(ports, job, observation)
-    return {"last_error": error_line(last), "error_lines": _recorded(last)} if last else {}
+    if last is None:
+        return {}
+    lines = tuple(map(plain, last.lines))
+    recorded = ErrorLines(file=last.file, offset=last.offset, lines=lines)
+    return {"last_error": error_line(last), "error_lines": recorded}
 
 
 async def _last_lines_of(ports: Ports, job: Job, observation: Observation) -> LastLines | None:
@@ -135,7 +139,3 @@ async def _last_lines_of(ports: Ports, job: Job, observation: Observation) -> La
     # After repeated failures, no job of the cluster waits for its line for a while.
     patience = ports.policy.last_error_patience
     return await read_end_soon(ports, job, target, document, patience, observation.reason)
-
-
-def _recorded(last: LastLines) -> ErrorLines:
-    return ErrorLines(file=last.file, offset=last.offset, lines=tuple(map(plain, last.lines)))

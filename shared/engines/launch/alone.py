@@ -55,7 +55,7 @@ def is_alone(properties: JsonObject) -> bool:
 
 def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
     """The environment in which to start the program. Nothing else may hold secret values."""
-    plan = launch.plan(site, order)
+    plan = launch.essentials(site, order)
     preparation, main = plan["preparation"], plan["main"]
     return {
         "PATH": site.path,

@@ -21,7 +21,7 @@ from shared.core.relations.hold import HELD, Held
 from shared.delivery.deliver import deliver_now
 from shared.jobspec import redact
 from shared.lifecycle.clusters.calling import calling, left_alone
-from shared.lifecycle.ends import errors_of
+from shared.lifecycle.ends import own_words
 from shared.lifecycle.hold.own_end import hold_of, may_be_held
 from shared.lifecycle.steps import for_each
 from shared.lifecycle.transition import announce, apply
@@ -90,5 +90,5 @@ async def _noted(ports: Ports, stored: Stored, held: Held) -> Change:
     why = Why(HELD, f"{text}: slipway shell {job.id}, slipway release {job.id}")
     end = Observation(JobState.FAILED, Reason.USER, held.message, held.exit_code)
     hold = job.hold and job.hold.model_copy(update={"held": held})
-    changes = {"hold": hold, "idle": None, "message": text, **await errors_of(ports, job, end)}
-    return announce(ports, stored, "held", waiting=waiting(ports, job, why), **changes)
+    words, waits = await own_words(ports, job, end), waiting(ports, job, why)
+    return announce(ports, stored, "held", hold=hold, idle=None, waiting=waits, message=text, **words)
