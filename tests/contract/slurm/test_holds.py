@@ -47,9 +47,9 @@ async def test_a_person_looks_at_what_the_job_left_and_gives_its_node_back(clust
         await submitted(slurm, job_order)
         held = await until_held(slurm, job_order)
         place = placed(0, await slurm.entrance(job_order.target, job_order.document, 0))
-        look = 'cat checkpoint; echo "$COLOUR"; touch "$AZ_BATCHAI_JOB_TEMP/release"'
+        script = 'cat checkpoint; echo "$COLOUR"; touch "$AZ_BATCHAI_JOB_TEMP/release"'
         words = command(
-            place, entering(JOB, 1, 0, ["sh", "-c", look]), Person(account=cluster.user), terminal=False
+            place, entering(JOB, 1, 0, ["sh", "-c", script]), Person(account=cluster.user), terminal=False
         )
         environment = {**os.environ, "SLURM_CONF": str(cluster.client_conf)}
         process = await asyncio.to_thread(
