@@ -34,8 +34,8 @@ async def release_job(req: func.HttpRequest) -> Reply[JobDetail]:
     [keep its nodes](../how-to/keep-a-failed-job.md). Its end is that of its command, as after a cancellation.
     """
     from shared.core.view import whole
-    from shared.operate.cancel import release
     from shared.operate.common_waits import as_they_stand
+    from shared.operate.ends.release import release
 
     app = ports()
     stored = await release(app, req.route_params["id"], caller())

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from slipway.client.calls.active import ActiveCalls
 from slipway.client.calls.answers import Body, Listed, settings_in
 from slipway.client.calls.code import CodeCalls
+from slipway.client.calls.ends import EndCalls
 from slipway.client.calls.keys import key_for, keyed, new_key, repeatable
 from slipway.client.calls.output import OutputCalls
 from slipway.client.calls.refusal import Absent
@@ -30,7 +30,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _PAGE = 200
 
 
-class Service(OutputCalls, CodeCalls, ActiveCalls):
+class Service(OutputCalls, CodeCalls, EndCalls):
     """The operations of the API. Each raises Failure with the service's message and remedy.
 
     Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.
@@ -62,11 +62,6 @@ class Service(OutputCalls, CodeCalls, ActiveCalls):
     async def sweep(self, sweep_id: str) -> shapes.SweepDetail:
         """A sweep by its id. Raises Failure."""
         answer: shapes.SweepDetail = await self._json("GET", f"sweeps/{id_of(sweep_id)}")
-        return answer
-
-    async def cancel_sweep(self, sweep_id: str) -> shapes.SweepDetail:
-        """Cancel every job of a sweep. Raises Failure."""
-        answer: shapes.SweepDetail = await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
         return answer
 
     async def rerun(
@@ -106,6 +101,14 @@ class Service(OutputCalls, CodeCalls, ActiveCalls):
     async def job(self, job_id: str) -> shapes.JobDetail:
         """A job by its id. Raises Failure."""
         answer: shapes.JobDetail = await self._json("GET", f"jobs/{id_of(job_id)}")
+        return answer
+
+    async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:
+        """Where the process of a rank runs now. Raises Failure."""
+        body, headers = json.dumps({"rank": rank}), {"Content-Type": "application/json"}
+        answer: shapes.JobEntry = await self._json(
+            "POST", f"jobs/{id_of(job_id)}/entry", data=body, headers=headers
+        )
         return answer
 
     async def pause(self, reason: str) -> shapes.PauseState:

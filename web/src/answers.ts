@@ -38,7 +38,7 @@ export type CancelledJobs = {
 
 /** The refusal to cancel another number of jobs than expected. */
 export type OtherNumber = ProblemDocument & {
-  /** How many fit; missing if they are too many. */
+  /** How many fit; missing beyond 10,000. */
   number?: number;
 };
 
@@ -942,11 +942,11 @@ export type TeamMonth = {
 
 /** How many entries of each list did not fit into the answer; those with the fewest jobs. */
 export type LeftOut = {
-  waiting?: number;
-  failures?: number;
-  idle?: number;
-  clusters?: number;
-  use?: number;
+  waiting: number;
+  failures: number;
+  idle: number;
+  clusters: number;
+  use: number;
 };
 
 /** What runs, waits and failed, what is free, and what was used; at most 8 kB. */

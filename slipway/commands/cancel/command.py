@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from slipway.commands import conditions
-from slipway.commands.options import LOCAL, JobId, Json, Key, Url
+from slipway.commands.options import LOCAL, Json, Key, Url
 from slipway.failure import Failure
 
 app = typer.Typer()
@@ -46,9 +46,3 @@ def cancel(
     if job:
         raise typer.Exit(command.cancel(job, url, key, as_json=as_json))
     raise typer.Exit(command.cancel_all(chosen, url, key, yes=yes, as_json=as_json))
-
-
-@app.command()
-def release(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
-    """Give back the nodes that a failed job keeps (`slipway run --hold`)."""
-    raise typer.Exit(import_module("slipway.commands.cancel.release").release(job, url, key, as_json=as_json))

@@ -80,6 +80,7 @@ _LOCAL = "changes nothing but files of this machine"
 OTHERS = {
     **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _LOCAL),
     **dict.fromkeys(("demo", "emulate batch", "tensorboard", "up"), "starts programs of this machine"),
+    **dict.fromkeys(("forward", "shell", "ssh-config"), "starts a tool in a job, which repeats nothing"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",

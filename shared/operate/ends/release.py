@@ -1,4 +1,4 @@
-"""cancel, release: set a flag on a record, which the sweeper passes to the engine until the job has ended."""
+"""release: gives back the nodes that a job keeps after its failure; it then ends as its command did."""
 
 from __future__ import annotations
 
@@ -11,21 +11,6 @@ from shared.lifecycle.carry_out import request_end
 from shared.lifecycle.hold.find_held import note_hold
 from shared.lifecycle.hold.own_end import may_be_held
 from shared.lifecycle.lookup import visible
-
-
-async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, *, request: str = "") -> Stored:
-    """Request the end of a job. A job that has ended stays as it is. Raises Misuse (404, 403).
-
-    `request`: the code of a request for many jobs.
-    """
-    for _ in range(5):
-        stored = await visible(ports, job_id, who)
-        if stored is None:
-            raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
-        who.may_change(stored.job)
-        if (result := await request_end(ports, stored, who.name, request)) is not None:
-            return result
-    raise Unavailable(f"job {job_id} changes too quickly; ask again")
 
 
 async def release(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:

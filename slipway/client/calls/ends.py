@@ -1,4 +1,4 @@
-"""The calls about jobs that have not ended: the ends of them, their nodes, and where their processes are."""
+"""The calls that ask for the end of jobs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from slipway.client import shapes
 
 
-class ActiveCalls(Calls):
-    """What a client asks of jobs that have not ended."""
+class EndCalls(Calls):
+    """What a client asks to end."""
+
+    async def cancel_sweep(self, sweep_id: str) -> shapes.SweepDetail:
+        """Cancel every job of a sweep. Raises Failure."""
+        answer: shapes.SweepDetail = await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
+        return answer
 
     async def cancel(self, job_id: str) -> shapes.JobDetail:
         """Cancel a job and return it as it is now. Raises Failure."""
         answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
-        return answer
-
-    async def release(self, job_id: str) -> shapes.JobDetail:
-        """Give back the nodes that a failed job keeps, and return it as it is now. Raises Failure."""
-        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/release")
         return answer
 
     async def cancel_jobs(self, conditions: Mapping[str, str], expected: int) -> shapes.CancelledJobs:
@@ -34,10 +34,7 @@ class ActiveCalls(Calls):
         )
         return answer
 
-    async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:
-        """Where the process of a rank runs now. Raises Failure."""
-        body, headers = json.dumps({"rank": rank}), {"Content-Type": "application/json"}
-        answer: shapes.JobEntry = await self._json(
-            "POST", f"jobs/{id_of(job_id)}/entry", data=body, headers=headers
-        )
+    async def release(self, job_id: str) -> shapes.JobDetail:
+        """Give back the nodes that a failed job keeps, and return it as it is now. Raises Failure."""
+        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/release")
         return answer
