@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.answers.base import Answer
+from shared.answers.base import Answer, Time
 
 
 class KubectlPlace(Answer):
@@ -58,5 +58,7 @@ class JobEntry(Answer):
     srun: SrunPlace | None = None
     ssh: SshPlace | None = None
     task: TaskPlace | None = None
+    held_until: Time | None = None
+    """Of a job whose command has failed: when its nodes are given back, unless they are released before."""
     reason: str | None = None
     """Why `slipway shell` does not go there by itself."""

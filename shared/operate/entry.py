@@ -5,12 +5,15 @@ No byte of a session passes here: the answer has coordinates, and the person's o
 
 from __future__ import annotations
 
+from typing import Any
+
 from shared.answers.entry import JobEntry
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, NotFound, Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.entrance import Entrance, ranks_of
+from shared.core.relations.hold import held_end
 from shared.jobspec import JsonObject
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.current_teams import current_teams
@@ -91,7 +94,7 @@ async def _noted(ports: Ports, stored: Stored, who: Caller) -> bool:
 
 
 def _answer(job: Job, rank: int, ranks: int, entrance: Entrance) -> JobEntry:
-    members = {"job": job.id, "attempt": job.attempt, "rank": rank, "ranks": ranks}
-    return JobEntry.model_validate(
-        {**members, entrance.tool: entrance.place, "reason": entrance.reason or None}
-    )
+    members: dict[str, Any] = {"job": job.id, "attempt": job.attempt, "rank": rank, "ranks": ranks}
+    held = held_end(job.hold)
+    members |= {"reason": entrance.reason or None, "held_until": held.until if held else None}
+    return JobEntry.model_validate({**members, entrance.tool: entrance.place})

@@ -18,7 +18,6 @@ from shared.core.account import (
 )
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import durations
-from shared.jobspec import parse_duration
 from shared.setting_table import LONGEST_DAYS, Setting
 from shared.setting_table.crontab import crontab_flaw
 
@@ -149,6 +148,8 @@ class Values:
 
     def duration(self, name: str) -> timedelta:
         """A length of time, as ISO 8601 writes it."""
+        from shared.jobspec import parse_duration  # what only checks an id does not need it
+
         length = parse_duration(self.text(name))
         if length is None or length > timedelta(days=LONGEST_DAYS):
             what = f"an ISO 8601 duration of at most {LONGEST_DAYS:,} days, such as PT30M"

@@ -89,6 +89,7 @@ class JobEntry(TypedDict):
     srun: NotRequired[SrunPlace]
     ssh: NotRequired[SshPlace]
     task: NotRequired[TaskPlace]
+    heldUntil: NotRequired[str]
     reason: NotRequired[str]
 
 class DeliveryTry(TypedDict):

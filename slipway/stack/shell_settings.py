@@ -10,7 +10,9 @@ from shared.settings import TABLE, Settings
 from slipway.failure import Failure
 
 #: Kinds of settings that hold no address, no secret and no identity.
-_PLAIN = frozenset({"number", "whole", "seconds", "minutes", "hours", "days", "flag", "durations"})
+_PLAIN = frozenset(
+    {"number", "whole", "seconds", "minutes", "hours", "days", "flag", "duration", "durations"}
+)
 #: Names and hashes of keys, which fit any stack.
 _NAMES = "SLIPWAY_NAMED_KEYS"
 #: Of the local host: hashes of the keys that its own API needs.

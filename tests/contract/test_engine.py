@@ -35,6 +35,7 @@ from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
 from shared.core.relations.before import before
 from shared.core.relations.before import variables as before_variables
+from shared.core.relations.hold import Held
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.engines.kubernetes.wire.version import version_of
@@ -144,6 +145,19 @@ class Rig:
                 data = (await self.engine.read(target, directory, path, 0, 1000)).data
             assert not patience.is_over(data)
             await asyncio.sleep(0.1)
+
+    async def until_held(self, target: Target) -> Held:
+        """How it ended, once its nodes are kept."""
+        patience = Patience(PATIENCE)
+        if self.memory is not None:
+            until = datetime.now(UTC) + timedelta(minutes=10)
+            self.memory.held_jobs[target.name] = Held(exit_code=3, until=until)
+            self.memory.set_state(target.name, JobState.RUNNING)
+        while (held := await self.engine.held(target)) is None:
+            observations = await self.engine.status(CLUSTER, [target])  # passes make nodes for it
+            assert not patience.is_over(observations), observations
+            await asyncio.sleep(0.1)
+        return held
 
     async def ended_by_passes(self, target: Target) -> Observation:
         """How it ended, by passes, which make nodes for it."""
@@ -405,6 +419,33 @@ async def test_a_job_that_is_cancelled_saves_before_it_ends(rig: Rig) -> None:
     # Azure Batch reports the end before its processes have ended.
     await rig.until_written(order.target, "M", "saved", b"all\n")
     await rig.until_written(order.target, "stdouterr", "stdout.txt", b"began\nsaved\n")
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+async def test_a_failed_job_keeps_its_nodes_until_it_is_cancelled_and_ends_as_its_command_did(
+    rig: Rig, nodes: int
+) -> None:
+    order = replace(rig.order('echo "$AZ_BATCHAI_JOB_TEMP"; exit 3'), hold=timedelta(minutes=10))
+    if nodes > 1:
+        block = {"pythonScriptFilePath": "none.sh", "pythonInterpreterPath": "sh"}
+        order.document["properties"] |= {"nodeCount": rig.most, "caffe2Settings": block}
+        del order.document["properties"]["customToolkitSettings"]
+    if rig.engine.capabilities(CLUSTER)["hold"].answer == "no":
+        assert await rig.engine.held(order.target) is None
+        return
+    rig.needs_files()
+    await rig.engine.submit(order)
+    held = await rig.until_held(order.target)
+    assert held.exit_code == 3 or (nodes > 1 and held.exit_code)
+    assert held.until - datetime.now(UTC) > timedelta(minutes=5)
+    assert (await rig.engine.see(order.target)).state is JobState.RUNNING
+    assert (await rig.engine.status(CLUSTER, [order.target]))[order.target.name].state is JobState.RUNNING
+
+    await rig.engine.cancel(order.target)
+
+    observation = await rig.ended_by_passes(order.target)
+    assert (observation.state, observation.reason) == (JobState.FAILED, Reason.USER)
+    assert observation.exit_code == held.exit_code
 
 
 async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig: Rig) -> None:

@@ -44,6 +44,21 @@ NOTICED_BY = {
 #: All of them, by file.
 CHANGES = (
     Change(
+        "shared/intake/desk/deployment_limits.py",
+        "most = policy.max_hold if of_team is None else min(policy.max_hold, of_team)",
+        "most = policy.max_hold if of_team is None else max(policy.max_hold, of_team)",
+    ),
+    Change(
+        "shared/lifecycle/hold/find_held.py",
+        "min(held.until, ports.clock() + hold_of(job))",
+        "held.until",
+    ),
+    Change(
+        "shared/lifecycle/hold/own_end.py",
+        "job.hold is None or job.spent.user < job.retry.user",
+        "job.hold is None",
+    ),
+    Change(
         "shared/lifecycle/packages.py",
         'return f"team-{code}" if code and users == {job.team} and await _is_alone(ports, job) else ""',
         'return f"team-{code}" if code and job.team in users and await _is_alone(ports, job) else ""',

@@ -36,6 +36,12 @@ def test_the_values_are_not_in_what_is_printed_of_settings() -> None:
     assert "canary" not in repr(Settings({"SLIPWAY_SEAL_KEY": "canary"}))
 
 
+@pytest.mark.parametrize("text", ["30m", "PT", "P1M", "P200000D", "-PT1S"])
+def test_a_length_of_time_is_refused_that_is_none(text: str) -> None:
+    with pytest.raises(Misconfigured, match="SLIPWAY_MAX_HOLD must be an ISO 8601 duration of at most"):
+        Settings({"SLIPWAY_MAX_HOLD": text}).check()
+
+
 def test_a_schedule_of_ones_own_is_read_in_seconds_minutes_hours_and_days() -> None:
     settings = Settings({"SLIPWAY_WEBHOOK_SCHEDULE": "1.5s, 90s,2m ,3h,4d"})
     assert settings.schedule() == Schedule((1.5, 90.0, 120.0, 3 * 3600.0, 4 * 86400.0))

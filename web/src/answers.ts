@@ -136,6 +136,8 @@ export type JobEntry = {
   srun?: SrunPlace;
   ssh?: SshPlace;
   task?: TaskPlace;
+  /** Of a job whose command has failed: when its nodes are given back, unless they are released before. */
+  heldUntil?: string;
   /** Why `slipway shell` does not go there by itself. */
   reason?: string;
 };

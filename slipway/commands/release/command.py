@@ -19,7 +19,7 @@ app = typer.Typer()
 
 @app.command()
 def release(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
-    """Give back the nodes that a failed job keeps (`slipway run --hold`)."""
+    """Give back the nodes that a failed job keeps (run --hold)."""
 
     async def ask(api: Service, job_id: str) -> int:
         show(await api.release(job_id), _released, as_json=as_json)

@@ -22,6 +22,6 @@ def rerun(
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
-    """Run a job again, exactly as it ran, with the code that it ran."""
+    """Run a job again, exactly as it ran, with the same code."""
     how = {"as_json": as_json, "once": idempotency_key, "resumes": resume}
     raise typer.Exit(import_module("slipway.commands.rerun.rerun").run(job, url, key, settings, **how))

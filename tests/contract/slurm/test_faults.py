@@ -22,6 +22,7 @@ from shared.core.job import JobState, Reason
 from shared.engines.slurm.engine import SlurmEngine
 from shared.lifecycle.sweeper import make_pass
 from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted, text
+from tests.contract.slurm.test_holds import failing, until_held
 from tests.unit.world import CLUSTER, World, job_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -100,6 +101,18 @@ async def test_a_job_whose_slurmd_died_is_requeued_and_never_runs_twice_at_once(
     assert (observation.state, observation.exit_code) == (JobState.SUCCEEDED, 0)
     assert (first.partition("-")[2], second.partition("-")[2]) == ("0", "1")
     assert first.partition("-")[0] == second.partition("-")[0]
+
+
+async def test_a_job_that_loses_the_node_that_it_keeps_has_its_own_end(own: Slurm) -> None:
+    async with engine(own) as slurm:
+        job_order = failing()
+        await submitted(slurm, job_order)
+        await until_held(slurm, job_order)
+        await own.kill_node((await own.command("squeue", "--noheader", "--format=%N")).strip())
+        observation = await ended(slurm, job_order.target)
+
+    assert (observation.state, observation.reason) == (JobState.FAILED, Reason.USER)
+    assert observation.exit_code == 3
 
 
 async def test_an_attempt_whose_slurmd_died_is_over_before_the_next_one_runs(own: Slurm) -> None:

@@ -15,9 +15,9 @@ from tests.crash.stories import HOOK, Story, message, records
 from tests.unit.world import job_json
 
 
-def _begin(run: Run, *, loses_nodes: bool = False) -> None:
+def _begin(run: Run, *, loses_nodes: bool = False, is_released: bool = False) -> None:
     run.world.policy(max_hold=timedelta(hours=1))
-    run.holds = Holds(loses_nodes)
+    run.holds = Holds(loses_nodes, is_released)
     run.renew()
     run.messages.append(message({"spec": job_json(), "notify": [HOOK], "hold": "PT30M"}, "m1"))
 
@@ -29,7 +29,7 @@ def _recorded(run: Run) -> None:
 
 def _released(run: Run) -> None:
     """A person releases the job once they know that it is held, and repeats that until it is answered."""
-    _begin(run)
+    _begin(run, is_released=True)
     looks = itertools.count()
 
     async def ask(ports: Ports) -> None:

@@ -21,7 +21,13 @@ class Holds:
     """Every job fails with exit code 3, and keeps its node for some rounds, or until that is lost."""
 
     loses_nodes: bool = False
+    #: whether a person releases them: then they end long before their time
+    is_released: bool = False
     rounds: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def _lasts(self) -> int:
+        return 5 * _LASTS if self.is_released else _LASTS
 
     def pass_round(self, world: World) -> None:
         """The cluster one round later."""
@@ -33,9 +39,9 @@ class Holds:
             if number == 0:
                 until = world.now + timedelta(minutes=_LASTS)
                 world.engine.held_jobs[name] = Held(exit_code=3, message=_MESSAGE, until=until)
-            elif number >= _LASTS and self.loses_nodes:
+            elif number >= self._lasts and self.loses_nodes:
                 world.engine.set_state(name, JobState.FAILED, reason=Reason.INFRASTRUCTURE)
-            elif number >= _LASTS:
+            elif number >= self._lasts:
                 world.engine.set_state(name, JobState.FAILED, reason=Reason.USER, exit_code=3)
 
     def wrong(self, world: World, job: Job) -> list[str]:
@@ -47,6 +53,8 @@ class Holds:
             )
         if held_end(job.hold) is None:
             result.append(f"{job.id} was held, and its record does not say so")
+        if self.is_released and (not job.cancel or max(self.rounds.values(), default=0) > self._lasts):
+            result.append(f"{job.id} was released, cancelled: {job.cancel}, after {self.rounds} rounds")
         events = [(identity, json.loads(body)) for _, identity, body in world.webhooks.posts]
         holds = {(identity, event["data"]["sequence"]) for identity, event in events if _is(event, "held")}
         ends = {event["data"]["sequence"] for _, event in events if _is(event, "failed")}

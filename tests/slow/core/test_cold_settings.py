@@ -61,12 +61,13 @@ _PRICE = {"cluster": "emulated", "currency": "USD", "perHour": 1.0, "date": "202
 _BY_KIND: Mapping[str, str] = {
     **{"flag": "true", "address": _HOST, "ledger": "other", "container": "other", "text": "other"},
     **{"containers": "other,others", "names": "other,others", "crontab": "*/7 * * * * *", "ports": "8443"},
-    "durations": "1s,2s",
+    **{"durations": "1s,2s", "duration": "PT30M"},
 }
 _BY_NAME: Mapping[str, str] = {
     "SLIPWAY_STORAGE": "UseDevelopmentStorage=true",
     "SLIPWAY_CLUSTERS": json.dumps(_CLUSTERS),
     "SLIPWAY_CLUSTER": "other",
+    "SLIPWAY_ENTER": "false",
     "SLIPWAY_SEAL_KEY": _KEY,
     "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": f"whsec_{_KEY}"}),
     "SLIPWAY_DEFAULT_NOTIFY": json.dumps([{"url": _HOST, "events": ["failed"]}]),

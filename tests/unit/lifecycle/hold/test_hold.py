@@ -16,6 +16,7 @@ from shared.core.view import whole
 from shared.lifecycle.hold.own_end import with_own_end
 from shared.lifecycle.push import jobs_ended
 from shared.operate.ends.cancel import cancel
+from shared.operate.entry import enter
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.hold.hold_world import HOOK, LENGTH, HoldWorld
 from tests.unit.world import job_json
@@ -143,6 +144,17 @@ async def test_a_cancelled_job_that_is_held_has_its_own_end() -> None:
     await world.make_pass()
 
     assert end_of(await world.job(job.id)) == _FAILED
+
+
+async def test_a_person_who_enters_a_held_job_learns_until_when_its_node_is_kept() -> None:
+    world = HoldWorld()
+    job = await world.held()
+    held = held_end(job.hold)
+
+    entry = await enter(world.ports, job.id, 0)
+
+    assert held is not None
+    assert entry.held_until == held.until
 
 
 async def test_only_the_last_attempt_is_held() -> None:
