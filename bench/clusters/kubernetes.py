@@ -45,6 +45,7 @@ _CLUSTER = KubernetesCluster(
     node_selector={"slipway/bench": "no-node"},
     max_nodes=1,
 )
+_NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _CLUSTER.namespace}}
 _JOBS = f"/apis/batch/v1/namespaces/{_CLUSTER.namespace}/jobs"
 
 
@@ -64,15 +65,14 @@ async def _server_of(kubeconfig: str) -> AsyncIterator[tuple[Access, Callable[[]
         yield from_kubeconfig(document, kubeconfig), time.process_time
         return
     argv = [sys.executable, "-m", "bench.clusters.api_server"]
-    async with child(argv, name="the API server", cwd=ROOT, on_line=_ignore) as server:
+    async with child(argv, name="the API server", cwd=ROOT, on_line=ignore) as server:
         yield Access((await server.line(r"^ready (\S+)$"))[1]), spent_with(server.pid)
 
 
 async def _submissions(access: Access, spent: Callable[[], float], jobs: int, rounds: int) -> list[Round]:
     client = KubernetesClient(access, bearer_of(access))
     version = version_of((await client.call("GET", "/version")).body)
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _CLUSTER.namespace}}
-    await client.call("POST", "/api/v1/namespaces", namespace)
+    await client.call("POST", "/api/v1/namespaces", _NAMESPACE)
     engine = KubernetesEngine({"dev": _CLUSTER}, {"dev": client})
     result: list[Round] = []
     tls = access.tls()
@@ -81,12 +81,12 @@ async def _submissions(access: Access, spent: Callable[[], float], jobs: int, ro
         async with aiohttp.ClientSession(connector=connector, headers=_headers(access)) as session:
             await engine.submit(_order("first"))  # makes the ConfigMap
             for at in range(rounds + 1):  # the first one warms both up
-                contents = [_encoded(_order(f"bare-{at}-{n}"), version) for n in range(jobs)]
+                contents = [encoded(_order(f"bare-{at}-{n}"), version) for n in range(jobs)]
                 orders = [_order(f"ours-{at}-{n}") for n in range(jobs)]
                 one_round = await in_turn(
                     at,
                     lambda contents=contents: pace(
-                        contents, lambda one: _post(session, access.url, one), spent
+                        contents, lambda one: post(session, access.url, one), spent
                     ),  # type: ignore[misc]
                     lambda orders=orders: pace(orders, engine.submit, spent),  # type: ignore[misc]
                 )
@@ -98,12 +98,21 @@ async def _submissions(access: Access, spent: Callable[[], float], jobs: int, ro
     return result[1:]
 
 
+async def make_namespace(url: str) -> None:
+    """Make the namespace of the jobs on the API server of the tests."""
+    client = KubernetesClient(Access(url), bearer_of(Access(url)))
+    try:
+        await client.call("POST", "/api/v1/namespaces", _NAMESPACE)
+    finally:
+        await client.close()
+
+
 def _headers(access: Access) -> dict[str, str]:
     content = {"Content-Type": "application/json", "Accept": "application/json"}
     return {**content, **({"Authorization": f"Bearer {access.token}"} if access.token else {})}
 
 
-def _encoded(order: Order, version: Version) -> list[tuple[str, bytes]]:
+def encoded(order: Order, version: Version) -> list[tuple[str, bytes]]:
     """Path and body of each object of a job. Its Secret has no owner yet: another UUID of that length."""
     objects = (
         job(_CLUSTER, order, version),
@@ -112,7 +121,8 @@ def _encoded(order: Order, version: Version) -> list[tuple[str, bytes]]:
     return [(one.path, json.dumps(one.body, separators=(",", ":")).encode()) for one in objects]
 
 
-async def _post(session: aiohttp.ClientSession, url: str, objects: list[tuple[str, bytes]]) -> None:
+async def post(session: aiohttp.ClientSession, url: str, objects: list[tuple[str, bytes]]) -> None:
+    """POST the objects of a job, one after the other."""
     for path, content in objects:
         async with session.post(f"{url}{path}?fieldValidation=Strict", data=content) as answer:
             assert answer.status == 201, await answer.text()
@@ -188,7 +198,7 @@ def _order(name: str) -> Order:
     return Order(target, {"properties": properties})
 
 
-def _ignore(line: str) -> None:
+def ignore(line: str) -> None:
     """What the server says is of no use here."""
 
 

@@ -43,8 +43,10 @@ class Pauses:
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         """Send a request of the session, unless its service asked for a pause."""
-        address = str(request.url.origin())
-        self.check(address, request.method)
+        if self._over:
+            self.check(str(request.url.origin()), request.method)
         answer = await handler(request)
-        self.heed(address, request.method, answer.status, answer.headers.get("Retry-After"))
+        if answer.status in _ASKS:
+            address, pause = str(request.url.origin()), answer.headers.get("Retry-After")
+            self.heed(address, request.method, answer.status, pause)
         return answer
