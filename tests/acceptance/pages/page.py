@@ -23,24 +23,35 @@ def blocks(page: str, language: str) -> list[str]:
     ]
 
 
+def programs(folder: Path) -> Path:
+    """The folder of the programs that a reader has first in their PATH."""
+    answer = folder / "programs"
+    answer.mkdir(parents=True, exist_ok=True)
+    return answer
+
+
+def environment(door: Door, folder: Path) -> dict[str, str]:
+    """The variables of a reader in the folder, whose `slipway` is at the stack behind the door."""
+    program = programs(folder) / "slipway"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(door.slipway)} "$@"\n')
+    program.chmod(0o755)
+    return {
+        **os.environ,
+        **door.stack.settings,
+        "PATH": f"{programs(folder)}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "SLIPWAY_URL": door.stack.host_url,
+        "SLIPWAY_KEY": door.key,
+    }
+
+
 async def play(door: Door, folder: Path, commands: str) -> str:
     """What commands print in the folder, all of which succeed; `slipway` is at the stack behind the door."""
-    programs = folder / "programs"
-    programs.mkdir(parents=True, exist_ok=True)
-    (programs / "slipway").write_text(f'#!/bin/sh\nexec {shlex.join(door.slipway)} "$@"\n')
-    (programs / "slipway").chmod(0o755)
     with (folder / "output.txt").open("w+") as output:
         shell = await asyncio.create_subprocess_exec(
             *("bash", "-euxo", "pipefail", "-c", commands),
             cwd=folder,
-            env={
-                **os.environ,
-                **door.stack.settings,
-                "PATH": f"{programs}:{os.environ['PATH']}",
-                "PYTHONPATH": str(ROOT),
-                "SLIPWAY_URL": door.stack.host_url,
-                "SLIPWAY_KEY": door.key,
-            },
+            env=environment(door, folder),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=asyncio.subprocess.STDOUT,
