@@ -61,8 +61,11 @@ async def cancel_jobs(req: func.HttpRequest) -> Reply[CancelledJobs]:
     app, who = ports(), caller()
     request = many.request_of(await document_in(req, app.policy.limits))
     selection = await many.select(app, request, who, request.code(who, key_of(req, None)))
+    if (number := len(selection.jobs)) > many.MOST:
+        detail = f"{number} jobs fit, and one request cancels at most {many.MOST}"
+        return problem(409, detail, many.FEWER, number=number)
     if not selection.agrees(request.expected):
-        return _other_number(len(selection.jobs), request.expected)
+        return _other_number(number, request.expected)
     result = await many.end(app, selection, who)
     reply = answer(many.shown(result), 200 if all(job.state.terminal for job in result.jobs) else 202)
     reply.subject, reply.teams = f"{request}: {len(result.jobs)} jobs", result.teams

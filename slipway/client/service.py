@@ -120,6 +120,11 @@ class Service(OutputCalls, CodeCalls):
         )
         return answer
 
+    async def release(self, job_id: str) -> shapes.JobDetail:
+        """Give back the nodes that a failed job keeps, and return it as it is now. Raises Failure."""
+        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/release")
+        return answer
+
     async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:
         """Where the process of a rank runs now. Raises Failure."""
         body, headers = json.dumps({"rank": rank}), {"Content-Type": "application/json"}

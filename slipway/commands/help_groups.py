@@ -23,6 +23,7 @@ GROUPS = {
     ),
     "Operate": (
         "cancel",
+        "release",
         "pause",
         "resume",
         "nodes",

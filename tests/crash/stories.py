@@ -169,7 +169,7 @@ def notices(jobs: list[str]) -> list[Message]:
     return [Message(lambda ports: message_arrived(ports, body, "push"))]
 
 
-def _records(jobs: list[str]) -> list[Message]:
+def records(jobs: list[str]) -> list[Message]:
     """The record of a run of each job, as a node writes it into a container."""
 
     def written(job: str) -> Message:
@@ -184,7 +184,7 @@ def _pushed(run: Run) -> None:
 
 
 def _recorded(run: Run) -> None:
-    run.pushes = _records
+    run.pushes = records
     _one(run)
 
 

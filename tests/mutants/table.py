@@ -179,7 +179,7 @@ CHANGES = (
         "if task is not None:",
     ),
     Change(
-        "shared/engines/batch/attempts.py",
+        "shared/engines/batch/situation.py",
         'if task.task.get("state") != "active":',
         'if task.task.get("state") == "active":',
     ),

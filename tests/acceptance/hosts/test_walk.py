@@ -87,6 +87,8 @@ resume --json
 submit SLOW --json => SLOW
 cancel SLOW --json
 ! wait SLOW
+release SLOW
+release SLOW --json
 events test HOOK
 submit NOTIFYING --json => TOLD
 wait TOLD

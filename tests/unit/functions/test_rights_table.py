@@ -23,8 +23,8 @@ TABLE = {
     **dict.fromkeys(
         ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
     ),
-    **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
-    "enter_job": _CHANGES,
+    **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job", "enter_job"), _CHANGES),
+    **dict.fromkeys(("redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
     **dict.fromkeys(("post_job", "post_sweep", "post_snapshot", "put_snapshot"), _ASKS),
@@ -50,6 +50,7 @@ ACTS = {
         "cancel_jobs",
         "enter_job",
         "cancel_sweep",
+        "release_job",
         "redeliver_job",
         "redeliver_event",
     ),
