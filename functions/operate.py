@@ -35,7 +35,7 @@ async def release_job(req: func.HttpRequest) -> Reply[JobDetail]:
     """
     from shared.core.view import whole
     from shared.operate.common_waits import as_they_stand
-    from shared.operate.release import release
+    from shared.operate.ends.release import release
 
     app = ports()
     stored = await release(app, req.route_params["id"], caller())

@@ -612,11 +612,11 @@ class TeamMonth(TypedDict):
     budget: NotRequired[float]
 
 class LeftOut(TypedDict):
-    waiting: NotRequired[int]
-    failures: NotRequired[int]
-    idle: NotRequired[int]
-    clusters: NotRequired[int]
-    use: NotRequired[int]
+    waiting: int
+    failures: int
+    idle: int
+    clusters: int
+    use: int
 
 class Overview(TypedDict):
     scope: Literal["mine", "team", "all"]

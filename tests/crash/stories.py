@@ -17,7 +17,7 @@ from shared.core.ports import Ports, Posted
 from shared.intake.arrive import blob_arrived, message_arrived
 from shared.intake.candidate import key_of
 from shared.intake.dead_letter import bury
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.job_sweeps import cancel_sweep
 from shared.operate.redeliver import redeliver_event
 from shared.operate.redrive import redrive

@@ -940,11 +940,11 @@ export type TeamMonth = {
 
 /** How many entries of each list did not fit into the answer; those with the fewest jobs. */
 export type LeftOut = {
-  waiting?: number;
-  failures?: number;
-  idle?: number;
-  clusters?: number;
-  use?: number;
+  waiting: number;
+  failures: number;
+  idle: number;
+  clusters: number;
+  use: number;
 };
 
 /** What runs, waits and failed, what is free, and what was used; at most 8 kB. */

@@ -8,7 +8,7 @@ from datetime import timedelta
 from shared.core.errors import Unavailable
 from shared.core.ports import Ports
 from shared.core.relations.hold import held_end
-from shared.operate.release import release
+from shared.operate.ends.release import release
 from tests.crash.harness import Message, Run
 from tests.crash.invariants.held_jobs import Holds
 from tests.crash.stories import HOOK, Story, message, records

@@ -10,7 +10,7 @@ import pytest
 
 import shared.lifecycle.cluster_pass
 import shared.lifecycle.observe
-import shared.operate.release
+import shared.operate.ends.release
 from shared.core.engine import Observation
 from shared.core.job import Job, Stored
 from shared.core.ledger.entries import Active, Change
@@ -74,7 +74,7 @@ def the_cluster_is_asked_before_the_record_says_so(patch: Patch) -> None:
         await carry_out(ports, stored)
         return stored
 
-    patch.setattr(shared.operate.release, "request_end", mutant)
+    patch.setattr(shared.operate.ends.release, "request_end", mutant)
 
 
 def the_sweeper_repeats_no_request(patch: Patch) -> None:

@@ -32,7 +32,7 @@ TABLE = {
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
     **dict.fromkeys(("get_settings", "get_overview"), _ALL),
-    # Of all jobs that fit, each caller ends what they may: tests/unit/operate/test_cancel_jobs.py.
+    # Of all jobs that fit, each caller ends what they may: tests/unit/operate/ends/test_cancel_jobs.py.
     "cancel_jobs": _ALL,
     # Managers see the acts on jobs of their own teams.
     "get_trail": "--y-y-y",
@@ -188,7 +188,7 @@ async def test_the_trail_has_the_status_that_the_caller_got(
     async def fails(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("shared.operate.cancel.cancel", fails)
+    monkeypatch.setattr("shared.operate.ends.cancel.cancel", fails)
 
     answer = await scene.ask("cancel_job", "dan")
 

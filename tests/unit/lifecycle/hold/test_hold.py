@@ -15,7 +15,7 @@ from shared.core.relations.hold import held_end
 from shared.core.view import whole
 from shared.lifecycle.hold.own_end import with_own_end
 from shared.lifecycle.push import jobs_ended
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.hold.hold_world import HOOK, LENGTH, HoldWorld
 from tests.unit.world import job_json

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from slipway.cli_page import commands
 from slipway.main import app
 
-#: The bytes of a file, and of what runs in a job; and what a person watches until Ctrl-C, or once.
+#: The bytes of a file; what a person watches until Ctrl-C, or once; and what starts their own tools.
 EXCEPTIONS = {"cat", "completion", "up", "demo", "tensorboard", "shell", "forward", "ssh-config"}
 ID = "j_" + "a" * 24
 JOB = {"id": ID, "name": "n", "state": "failed", "exitCode": 3}

@@ -10,8 +10,8 @@ import pytest
 from shared.core.caller import ADMIN, SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState
-from shared.operate.cancel import cancel
-from shared.operate.cancel_jobs import Cancellation, Selection, end, request_of, select
+from shared.operate.ends.cancel import cancel
+from shared.operate.ends.cancel_jobs import Cancellation, Selection, end, request_of, select
 from tests.unit.functions.calls import call, use
 from tests.unit.functions.conftest import scene
 from tests.unit.functions.scene import CALLERS, Scene

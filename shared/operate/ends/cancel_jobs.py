@@ -21,7 +21,7 @@ from shared.core.errors import Misuse, SlipwayError, quoted
 from shared.core.job import Job
 from shared.core.ledger.listing import Query
 from shared.core.ports import Ports
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.listing import ACTIVE, selected
 
 #: The conditions of a list of jobs that have not ended.

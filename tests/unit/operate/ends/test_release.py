@@ -7,7 +7,7 @@ import pytest
 from shared.core.caller import SUBMIT, Caller
 from shared.core.errors import Misuse, Transient
 from shared.core.job import JobState, Reason
-from shared.operate.release import release
+from shared.operate.ends.release import release
 from tests.unit.lifecycle.hold.hold_world import HoldWorld
 
 
