@@ -69,6 +69,16 @@ REACH: Mapping[str, Row] = {
         },
         None,
     ),
+    "entered": Row(
+        "be what a person [enters](../how-to/enter-a-running-job.md) in its place, with other programs",
+        {
+            **_NO,
+            "batchai": "yes",
+            "slurm": "on a node that both use, unless Slurm keeps a job in a cgroup (`proctrack/cgroup`)",
+            "batch": "no: no command enters there",
+        },
+        None,
+    ),
     "memory": Row(
         "keys in the memory of Slipway's programs",
         {**_NO, "batchai": "yes: of the emulator", "batch": "yes: as an administrator"},

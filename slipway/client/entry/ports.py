@@ -7,11 +7,11 @@ import re
 import socket
 from collections.abc import Iterable
 
+from slipway.client.entry.places import LARGEST_PORT
 from slipway.failure import Failure
 from slipway.terminal.screen import say
 
 _PORT = re.compile(r"([1-9][0-9]{0,4})(?::([1-9][0-9]{0,4}))?", re.ASCII)
-_LARGEST = 65_535
 #: How many ports are tried from the wanted one on.
 _MOST_TRIES = 100
 
@@ -22,7 +22,7 @@ def parsed_ports(texts: Iterable[str]) -> dict[int, int]:
     for text in texts:
         match = _PORT.fullmatch(text)
         remote, local = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-        if not match or max(remote, local) > _LARGEST:
+        if not match or max(remote, local) > LARGEST_PORT:
             raise Failure(f"{text!r} is not a port: write 6006, or 6006:8080 for another one here")
         if remote in ports:
             raise Failure(f"the port {remote} is named twice")
@@ -32,7 +32,7 @@ def parsed_ports(texts: Iterable[str]) -> dict[int, int]:
 
 def listener(port: int) -> socket.socket:
     """A socket of this machine alone, at that port or the next one that is free. Raises Failure."""
-    for one in range(port, min(port + _MOST_TRIES, _LARGEST + 1)):
+    for one in range(port, min(port + _MOST_TRIES, LARGEST_PORT + 1)):
         own = socket.socket()
         own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -51,3 +51,14 @@ def listener(port: int) -> socket.socket:
             say(f"the port {port} is taken here: {one} instead")
         return own
     raise Failure(f"the ports from {port} on are taken here: write another one, {port}:LOCAL")
+
+
+def is_open(port: int) -> bool:
+    """Whether something of this machine listens there; no connection is made, which a tool would pass on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from socket import socket
 
 from slipway.client.entry.run import path_of
 
 _CHUNK = 1 << 16
+#: Seconds that a tool has to end.
+_GRACE = 5.0
 
 #: Passes bytes between its own input and output and a port of its machine.
 _PYTHON = """
@@ -56,16 +58,34 @@ def relaying(port: int) -> list[str]:
     return ["/bin/sh", "-c", _SHELL, "slipway", _PYTHON, str(port)]
 
 
-async def serve(listener: socket, words: Sequence[str]) -> asyncio.Server:
-    """A server on that socket, each of whose connections is passed on by its own run of the words."""
+@asynccontextmanager
+async def serve(listener: socket, words: Sequence[str]) -> AsyncIterator[None]:
+    """Serve on that socket: each connection is passed on by its own run of the words. None outlives it."""
     path_of(words[0])
-    return await asyncio.start_server(partial(_pass_on, tuple(words)), sock=listener)
+    open_ones = set[asyncio.Task[None]]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            open_ones.add(task)
+            task.add_done_callback(open_ones.discard)
+        await _pass_on(words, reader, writer)
+
+    server = await asyncio.start_server(answer, sock=listener)
+    try:
+        yield
+    finally:
+        server.close()
+        for task in open_ones:
+            task.cancel()
+        if open_ones:
+            await asyncio.wait({*open_ones})
 
 
 async def _pass_on(words: Sequence[str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+    pipe = asyncio.subprocess.PIPE
+    # A session of its own: Ctrl-C reaches this process alone, which ends the others.
+    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, start_new_session=True)
     stdin, stdout = process.stdin, process.stdout
     if stdin is None or stdout is None:
         raise ValueError("a pipe is missing")
@@ -74,10 +94,21 @@ async def _pass_on(words: Sequence[str], reader: asyncio.StreamReader, writer: a
         await _copy(stdout, writer)
     finally:
         sending.cancel()
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        await process.wait()
         writer.close()
+        await ended(process)
+
+
+async def ended(process: asyncio.subprocess.Process) -> None:
+    """End a tool: it is asked first."""
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        async with asyncio.timeout(_GRACE):
+            await process.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 async def _copy(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:

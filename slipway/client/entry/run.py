@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import NamedTuple
 
 from slipway.client.deployment import find_deployment
 from slipway.client.entry.kubeconfig import context_of
@@ -26,8 +27,11 @@ _SOURCES = {
     "ssh": "install an OpenSSH client",
     "sudo": "run this as the user of the jobs",
 }
-#: What kubectl exits with when it is refused, among others.
-_REFUSED = 1
+#: What ssh and kubectl exit with if they do not get there, and so do the commands.
+NOT_THERE = 255
+#: What kubectl writes when the API server refuses it.
+_REFUSED = b"Error from server"
+_CHUNK = 1 << 12
 
 
 async def person_at(place: Place, url: str, key: str) -> Person:
@@ -57,14 +61,22 @@ def _account() -> str:
 
 def run(words: Sequence[str], place: Place, person: Person) -> int:
     """Run a tool to its exit code. Raises Failure if it is not there, or if kubectl lacks a right."""
-    code = _run(words)
-    if code == _REFUSED and place.tool == "kubectl":
-        check_rights(place, person)
+    code, errors = _run(words, listens=place.tool == "kubectl")
+    if code and _REFUSED in errors:
+        check_rights(place, person, "exec")
     return code
 
 
-def _run(words: Sequence[str]) -> int:
-    with subprocess.Popen([path_of(words[0]), *words[1:]]) as process:
+class _Run(NamedTuple):
+    """How a tool ended, and the end of what it wrote to standard error, if anyone listens."""
+
+    code: int
+    errors: bytes = b""
+
+
+def _run(words: Sequence[str], *, listens: bool) -> _Run:
+    errors = subprocess.PIPE if listens else None
+    with subprocess.Popen([path_of(words[0]), *words[1:]], stderr=errors) as process:
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             # Ctrl-C reaches the tool by the terminal already.
@@ -74,8 +86,12 @@ def _run(words: Sequence[str]) -> int:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if number := getattr(signal, name, None):
                 signal.signal(number, pass_on)
+        last = b""
+        while process.stderr is not None and (data := os.read(process.stderr.fileno(), _CHUNK)):
+            os.write(2, data)
+            last = (last + data)[-_CHUNK:]
         code = process.wait()
-    return 128 - code if code < 0 else code
+    return _Run(128 - code if code < 0 else code, last)
 
 
 def path_of(tool: str) -> str:
@@ -92,9 +108,14 @@ def _context(server: str) -> str:
     return context_of(subprocess.run(view, stdout=subprocess.PIPE, check=False).stdout, server)
 
 
-def check_rights(place: Place, person: Person) -> None:
-    """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all."""
-    for verb, resource in (("get", "pods"), ("get", "pods/exec"), ("create", "pods/exec")):
+def check_rights(place: Place, person: Person, part: str = "exec") -> None:
+    """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all.
+
+    `part`: of a pod, `exec` or `portforward`.
+    """
+    if place.tool != "kubectl":
+        return
+    for verb, resource in (("get", "pods"), ("get", f"pods/{part}"), ("create", f"pods/{part}")):
         question = [*kubectl(place, person)[1:], "auth", "can-i", verb, *_resource(resource)]
         words = [path_of("kubectl"), *question]
         answer = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)

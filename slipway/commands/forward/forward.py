@@ -9,28 +9,27 @@ from socket import socket
 
 from slipway.client.calls.refusal import Unanswered
 from slipway.client.entry.places import Place, place_of
-from slipway.client.entry.ports import listener, parsed_ports
-from slipway.client.entry.relay import relaying, serve
-from slipway.client.entry.run import path_of, person_at
+from slipway.client.entry.ports import is_open, listener, parsed_ports
+from slipway.client.entry.relay import ended, relaying, serve
+from slipway.client.entry.run import NOT_THERE, check_rights, path_of, person_at
 from slipway.client.entry.tools import Person, command, forwarding
 from slipway.client.jobs.words import ENDED, ended_as
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
-from slipway.failure import Failure
+from slipway.commands.run.ending import endings
+from slipway.failure import Failure, finding_out
 from slipway.terminal.screen import put, say
 
-#: Seconds between two looks at the job, and before a tool that has ended is started again.
-_LOOK_EVERY, _RETRY_AFTER = 5.0, 2.0
-#: A tool that runs for so many seconds has worked; so many times in a row it may fail.
-_STEADY, _MOST_FAILURES = 10.0, 5
+#: Seconds between two looks at the job, at a port, and before a tool that has ended is started again.
+_LOOK_EVERY, _PORT_EVERY, _RETRY_AFTER = 5.0, 0.1, 2.0
 
 
 def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
-    """Forward ports of a job until it has ended: then 0. Raises Failure."""
+    """Forward ports of a job until it has ended: then 0. Raises Failure, with the exit code 255."""
     ports = parsed_ports(texts)
 
     async def ask(api: Service, job_id: str) -> int:
-        place = place_of(await api.entry(job_id, rank))
+        place = place_of(await api.entry(job_id, rank), job_id, rank)
         person = await person_at(place, url, key)
         listeners = {remote: listener(local) for remote, local in ports.items()}
         local_ports = {remote: own.getsockname()[1] for remote, own in listeners.items()}
@@ -44,21 +43,29 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
                 own.close()
         return 0
 
-    return asking_about(job, ask, url, key)
+    with finding_out(NOT_THERE), endings() as ending:
+        try:
+            return asking_about(job, ask, url, key)
+        except KeyboardInterrupt:
+            return ending.code
 
 
 @asynccontextmanager
 async def _forwarded(
     place: Place, person: Person, listeners: Mapping[int, socket], local_ports: Mapping[int, int]
 ) -> AsyncIterator[asyncio.Task[None] | None]:
-    """The ports are open meanwhile: by a tool at the same ones, or at our own listeners."""
+    """The ports are open meanwhile: by a tool at the same ones, or at our own listeners. Raises Failure."""
     if words := forwarding(place, local_ports, person):
         path_of(words[0])
         for own in listeners.values():
             own.close()
-        tool = asyncio.create_task(_restarted(words))
+        tool = asyncio.create_task(_kept_open(words, [*local_ports.values()]))
         try:
+            await _until_open(tool, local_ports)
             yield tool
+        except Failure:
+            await asyncio.to_thread(check_rights, place, person, "portforward")
+            raise
         finally:
             tool.cancel()
             await asyncio.wait({tool})
@@ -66,25 +73,40 @@ async def _forwarded(
     async with AsyncExitStack() as servers:
         for remote, own in listeners.items():
             words = command(place, relaying(remote), person, terminal=False)
-            await servers.enter_async_context(await serve(own, words))
+            await servers.enter_async_context(serve(own, words))
         yield None
 
 
-async def _restarted(words: Sequence[str]) -> None:
-    """Run a tool, and again when it ends, as where nothing listens yet. Raises Failure if it cannot run."""
-    clock, failures, code = asyncio.get_running_loop().time, 0, None
-    while failures < _MOST_FAILURES:
-        began = clock()
+async def _kept_open(words: Sequence[str], ports: Sequence[int]) -> None:
+    """Run a tool, and again when it ends, as when nothing listens in the job yet.
+
+    Raises Failure if it ends before the ports are open: it would be refused again.
+    """
+    while True:
         nothing = asyncio.subprocess.DEVNULL
-        process = await asyncio.create_subprocess_exec(*words, stdin=nothing, stdout=nothing)
+        # A session of its own: Ctrl-C reaches this process alone, which ends the tool.
+        process = await asyncio.create_subprocess_exec(
+            *words, stdin=nothing, stdout=nothing, start_new_session=True
+        )
+        was_open = False
         try:
+            while process.returncode is None and not was_open:
+                was_open = all(map(is_open, ports))
+                await asyncio.sleep(_PORT_EVERY)
             code = await process.wait()
         finally:
-            with suppress(ProcessLookupError):
-                process.terminate()
-        failures = 0 if clock() - began > _STEADY else failures + 1
+            await ended(process)
+        if not was_open:
+            raise Failure(f"{words[0]} opened no port, and ended with exit code {code}")
         await asyncio.sleep(_RETRY_AFTER)
-    raise Failure(f"{words[0]} ends at once, again and again, with exit code {code}; its own words are above")
+
+
+async def _until_open(tool: asyncio.Task[None], local_ports: Mapping[int, int]) -> None:
+    """Wait until the ports are open. Raises Failure if the tool has ended before."""
+    while not all(map(is_open, local_ports.values())):
+        if tool.done():
+            tool.result()
+        await asyncio.sleep(_PORT_EVERY)
 
 
 async def _until_end(api: Service, place: Place, tool: asyncio.Task[None] | None) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
-from slipway.client.entry.run import has_terminal, kind_of_terminal, person_at
+from slipway.client.entry.run import NOT_THERE, has_terminal, kind_of_terminal, person_at
 from slipway.client.entry.run import run as run_tool
 from slipway.client.entry.tools import Person, command
 from slipway.client.service import Service
@@ -16,15 +16,12 @@ from slipway.commands.asking import asking_about
 from slipway.failure import finding_out
 from slipway.terminal.screen import put, say
 
-#: What ssh and kubectl exit with if they do not get there.
-_NOT_THERE = 255
-
 
 def run(
     job: str, rank: int, words: Sequence[str], url: str, key: str, *, stdio: bool, print_only: bool
 ) -> int:
     """Run a command in a job, or a shell, to its exit code. Raises Failure, with the exit code 255."""
-    with finding_out(_NOT_THERE):
+    with finding_out(NOT_THERE):
         place, person = find(job, rank, url, key)
         terminal = not stdio and has_terminal()
         inner = entering(
@@ -36,24 +33,24 @@ def run(
         return 0
     if terminal and not words:
         say(f"what runs here shares the memory and GPUs of {place.job}, can end it, and ends with it")
-    with finding_out(_NOT_THERE):
+    with finding_out(NOT_THERE):
         return run_tool(argv, place, person)
 
 
-class Entrance(NamedTuple):
+class Visit(NamedTuple):
     """Where a rank of a job is, and who goes there."""
 
     place: Place
     person: Person
 
 
-def find(job: str, rank: int, url: str, key: str) -> Entrance:
-    """Ask where a rank of a job is. Raises Failure."""
-    answers: list[Entrance] = []
+def find(job: str, rank: int, url: str, key: str) -> Visit:
+    """Where a rank of a job is, and who goes there. Raises Failure."""
+    answers: list[Visit] = []
 
     async def ask(api: Service, job_id: str) -> int:
-        place = place_of(await api.entry(job_id, rank))
-        answers.append(Entrance(place, await person_at(place, url, key)))
+        place = place_of(await api.entry(job_id, rank), job_id, rank)
+        answers.append(Visit(place, await person_at(place, url, key)))
         return 0
 
     asking_about(job, ask, url, key)

@@ -218,7 +218,7 @@ async def test_a_port_of_the_job_takes_and_gives_20_mb_on_several_connections(
         port = int((await entered.run("sh", "-c", printed, directory)).stdout)
         words = entered.tool(relaying(port), 1)
         own = listener(7000)
-        async with await serve(own, words):
+        async with serve(own, words):
             local = own.getsockname()[1]
             answers = await asyncio.gather(*(exchanged(local, part) for part in (b"one", b"two", data)))
 

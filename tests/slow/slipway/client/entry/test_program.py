@@ -92,9 +92,9 @@ def test_it_has_the_variables_of_the_job_byte_by_byte_and_none_of_what_is_around
 
     its_own = dict(one.split(b"=", 1) for one in answer.stdout.rstrip(b"\0").split(b"\0"))
     assert answer.stderr == b""
-    own = {name: value for name, value in OWN.items() if is_python(node) or name not in OF_SHELL}
+    variables = {name: value for name, value in OWN.items() if is_python(node) or name not in OF_SHELL}
     assert {name: value for name, value in its_own.items() if name not in BY_BASH} == {
-        **{name.encode(): value.encode() for name, value in own.items()},
+        **{name.encode(): value.encode() for name, value in variables.items()},
         b"PATH": os.environ["PATH"].encode(),
         b"PWD": str(job).encode(),
         b"TERM": b"xterm-256color",
@@ -214,7 +214,7 @@ async def test_a_relay_passes_bytes_both_ways_and_ends_with_the_other_side(node:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     words = ["env", "-i", f"PATH={node['PATH']}", *relaying(server.sockets[0].getsockname()[1])]
     own = listener(17_000)
-    async with server, await serve(own, words):
+    async with server, serve(own, words):
         reader, writer = await asyncio.open_connection(*own.getsockname())
         writer.write(data)
         assert await reader.read() == data[::-1]
@@ -225,7 +225,7 @@ async def test_a_port_at_which_nothing_listens_ends_its_connection(node: dict[st
     with listener(18_000) as closed:
         port = closed.getsockname()[1]
     own = listener(17_000)
-    async with await serve(own, ["env", "-i", f"PATH={node['PATH']}", *relaying(port)]):
+    async with serve(own, ["env", "-i", f"PATH={node['PATH']}", *relaying(port)]):
         reader, writer = await asyncio.open_connection(*own.getsockname())
         assert await reader.read() == b""
         writer.close()
