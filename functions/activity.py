@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import azure.functions as func
 
 from functions.caller import caller
+from functions.problem import Reply
 from functions.process import ports
 from shared.core.errors import SlipwayError, status_of
 from shared.core.ledger.activity import Act
@@ -30,10 +31,14 @@ class _Outcome:
 
     status: int = 0
     result: str = ""
+    subject: str = ""
+    teams: tuple[str, ...] = ()
 
     def answered(self, answer: func.HttpResponse) -> func.HttpResponse:
         """Remember the answer, and return it."""
         self.status, self.result = answer.status_code, answer.headers.get("Location", "")
+        if isinstance(answer, Reply):
+            self.subject, self.teams = answer.subject, answer.teams
         return answer
 
 
@@ -67,9 +72,15 @@ async def _team(app: Ports, subject: str, result: str) -> str:
 
 
 async def _add(req: func.HttpRequest, operation: str, outcome: _Outcome) -> None:
-    """Add the line. If storage does not answer, the action still counts, and the log has the line."""
+    """Add the line, or one for each team. If storage does not answer, the action still counts."""
+    subject = outcome.subject or "/".join(req.route_params.values())
+    for team in outcome.teams or (await _team(ports(), subject, outcome.result),):
+        await _add_line(operation, subject, outcome, team)
+
+
+async def _add_line(operation: str, subject: str, outcome: _Outcome, team: str) -> None:
+    """Add the line. If storage does not answer, the log has it."""
     who, app = caller(), ports()
-    subject = "/".join(req.route_params.values())
     act = Act(
         app.clock(),
         who.id,
@@ -78,7 +89,7 @@ async def _add(req: func.HttpRequest, operation: str, outcome: _Outcome) -> None
         "".join(filter(str.isprintable, subject))[:200],
         outcome.status or 500,
         outcome.result,
-        await _team(app, subject, outcome.result),
+        team,
     )
     log.info(
         "%s by %s: %d", operation, who.id, act.status, extra={"action": "activity", "subject": act.subject}

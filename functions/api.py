@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import azure.functions as func
 
 from functions.caller import caller
+from functions.openapi.conditions import JOB_CONDITIONS
 from functions.openapi.elements import (
     ENTRY,
-    JOB_CONDITIONS,
     JOB_DOCUMENT,
     JOB_HEADERS,
     KEY,
@@ -152,31 +152,13 @@ async def get_jobs(req: func.HttpRequest) -> Reply[JobPage]:
 
 @operation(blueprint, "GET", "jobs/{id}", refused=(404, 410))
 async def get_job(req: func.HttpRequest) -> Reply[JobDetail]:
-    """Get a job with its history."""
-    from shared.core.view import whole
-    from shared.lifecycle import lookup
-    from shared.operate.common_waits import as_it_stands
+    """Get a job with its history.
 
-    app = ports()
-    stored = await lookup.job(app, req.route_params["id"], caller())
-    job = await as_it_stands(app, stored.job)
-    return answer(whole(job))
-
-
-@operation(blueprint, "POST", "jobs/{id}/cancel", answered=(202, 200), refused=(404, 410))
-async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
-    """Cancel a job.
-
-    202, or 200 if it has ended.
+    Of one that waits also its `position` in line and its `expectedStart`, which may be half a minute old.
     """
-    from shared.core.view import whole
-    from shared.operate.cancel import cancel
-    from shared.operate.common_waits import as_they_stand
+    from shared.operate.detail import detail
 
-    app = ports()
-    stored = await cancel(app, req.route_params["id"], caller())
-    (job,) = await as_they_stand(app, [stored.job])
-    return answer(whole(job), 200 if job.state.terminal else 202)
+    return answer(await detail(ports(), req.route_params["id"], caller()))
 
 
 @operation(blueprint, "POST", "jobs/{id}/entry", refused=(404, 409, 410, 413), body=ENTRY)
@@ -231,16 +213,3 @@ async def get_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
 
     stored = await job_sweep(ports(), req.route_params["id"], caller())
     return answer(summary(stored.sweep))
-
-
-@operation(blueprint, "POST", "sweeps/{id}/cancel", answered=(202, 200), refused=(404,))
-async def cancel_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
-    """Cancel all jobs of a sweep.
-
-    202, or 200 if all have ended.
-    """
-    from shared.core.job_sweeps.view import summary
-    from shared.operate import job_sweeps
-
-    sweep = await job_sweeps.cancel_sweep(ports(), req.route_params["id"], caller())
-    return answer(summary(sweep), 200 if sweep.ended else 202)

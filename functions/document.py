@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import azure.functions as func
@@ -44,18 +45,24 @@ async def document_of(req: func.HttpRequest, limits: Limits) -> Request:
     return await off_loop(len(body), read_request, body, limits, event=event)
 
 
+async def document_in(req: func.HttpRequest, limits: Limits) -> Mapping[str, Any]:
+    """The JSON object that is the body of a request. Raises Misuse for any other body."""
+    from shared.core.pacing.off_loop import off_loop
+    from shared.jobspec import read
+
+    body = body_of(req, remedy="send a JSON object")
+    document, problems = await off_loop(len(body), read, body, limits)
+    if document is None:
+        raise Misuse(problems[0].message, remedy="send a JSON object")
+    return document
+
+
 async def rank_of(req: func.HttpRequest, limits: Limits) -> int:
     """The rank that a request is about, 0 if it names none. Raises Misuse."""
-    from shared.core.pacing.off_loop import off_loop
-    from shared.jobspec import read as parse
-
-    remedy = 'send {"rank": 0}, or nothing'
-    body = body_of(req, optional=True)
-    document, problems = await off_loop(len(body), parse, body or b"{}", limits)
-    if document is None:
-        raise Misuse(problems[0].message, remedy=remedy)
+    document = await document_in(req, limits) if body_of(req, optional=True) else {}
     rank = document.get("rank", 0)
     if type(rank) is not int or rank < 0 or document.keys() - {"rank"}:
+        remedy = 'send {"rank": 0}, or nothing'
         raise Misuse("the body has `rank`, a number from 0 on, or nothing", remedy=remedy)
     return rank
 

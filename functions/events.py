@@ -10,7 +10,7 @@ from functions.caller import caller
 from functions.document import key_of
 from functions.openapi.elements import RECEIVER
 from functions.openapi.operation import operation
-from functions.problem import Reply, answer, body_of
+from functions.problem import Reply, answer
 from functions.process import ports
 from shared.core.caller import ADMIN, SUBMIT
 from shared.core.errors import Misuse
@@ -82,16 +82,12 @@ async def test_receiver(req: func.HttpRequest) -> Reply[ReceiverTested]:
     `{"url": …, "secret": name}`: the answer of the address to one signed event; 2xx enables an address that
     was disabled. With the same `Idempotency-Key`, the same event is sent again.
     """
+    from functions.document import document_in
     from shared.answers.events import ReceiverTested
-    from shared.core.pacing.off_loop import off_loop
-    from shared.jobspec import read as parse
     from shared.operate import redeliver
 
     app = ports()
-    body = body_of(req)
-    document, problems = await off_loop(len(body), parse, body, app.policy.limits)
-    if document is None:
-        raise Misuse(problems[0].message, remedy='send {"url": "https://…"}')
+    document = await document_in(req, app.policy.limits)
     url, secret = document.get("url"), document.get("secret", "")
     if not isinstance(url, str) or not isinstance(secret, str) or document.keys() - {"url", "secret"}:
         raise Misuse("the body has `url` and, optionally, `secret`", remedy='send {"url": "https://…"}')

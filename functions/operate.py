@@ -17,6 +17,7 @@ from shared.core.caller import ADMIN
 
 if TYPE_CHECKING:
     from shared.answers.operate import AuditReport, ClientSettings, ClusterList, Health, PauseState
+    from shared.answers.overview import Overview
     from shared.answers.trail import Trail
     from shared.core.ledger.entries import Pause
     from shared.core.ledger.node_history import NodeHistory
@@ -136,6 +137,33 @@ async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
         since = listing.moment("history", req.params["history"], app.clock())
         histories = await read.node_histories(app, since)
     return answer(ClusterList(clusters=tuple(read.shown(one, histories.get(one.name)) for one in clusters)))
+
+
+@operation(
+    blueprint,
+    "GET",
+    "overview",
+    query=(
+        Parameter(
+            "scope",
+            "the caller's own jobs, those of their teams, or all that they may see",
+            {"enum": ["mine", "team", "all"]},
+        ),
+        text("since", "jobs that have ended since then are counted, to ten minutes; 24h by default", "24h"),
+    ),
+)
+async def get_overview(req: func.HttpRequest) -> Reply[Overview]:
+    """Get an overview.
+
+    Jobs by state; those that wait by reason, and those that failed by the signature of their error, each with
+    their number; idle jobs; nodes of clusters by state; what teams used and reserved in the month. At most
+    8 kB: `leftOut` says how many entries there are besides. It may be five seconds old, and the use of teams
+    without a quota five minutes.
+    """
+    from shared.operate.overview.overview import overview
+
+    scope, since = req.params.get("scope", "all"), req.params.get("since", "24h")
+    return answer(await overview(ports(), caller(), scope, since))
 
 
 @operation(

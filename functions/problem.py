@@ -47,6 +47,10 @@ TITLES = {
 class Reply(func.HttpResponse, Generic[T]):
     """An answer whose JSON is a T, or a problem document."""
 
+    #: For the trail, where no address names them: what was acted on, and the teams of the jobs.
+    subject: str = ""
+    teams: tuple[str, ...] = ()
+
 
 def answer(
     body: T | Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None

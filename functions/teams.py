@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shared.answers.operate import Identity
     from shared.answers.teams import ChangedTeams, TeamsDocument, TeamShare, TeamsUsage, TeamUse
     from shared.core.teams.use import TeamUse as Use
+    from shared.operate.overview.shares import Counted
     from shared.operate.teams import TeamUsage
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -60,28 +61,50 @@ async def get_teams(req: func.HttpRequest) -> Reply[TeamsDocument]:
     )
 
 
-@operation(blueprint, "GET", "usage")
+@operation(
+    blueprint,
+    "GET",
+    "usage",
+    query=(
+        Parameter("by", "also what each caller, or each experiment, used", {"enum": ["owner", "experiment"]}),
+    ),
+)
 async def get_usage(req: func.HttpRequest) -> Reply[TeamsUsage]:
-    """Get the use of quotas.
+    """Get the use of quotas, and of teams without one.
 
     Of the caller's teams, or of all of them for callers who see every job: their `quota`, how much of it
     their jobs use (`use`; where that is not known, null with an `error`), and what they used in the last
-    `months`.
+    `months`. With `by`, the `shares` of callers or experiments in this month, of the jobs that the caller may
+    see. What is counted by jobs may be five minutes old.
     """
     from shared.answers.teams import TeamsUsage
     from shared.core.cost.prices import currency_of
     from shared.core.cost.usage import month_of
+    from shared.operate.overview.shares import MOST, counted, shares
     from shared.operate.teams import usage
 
-    app = ports()
-    month = month_of(app.clock())
-    teams = tuple(_share(one, month) for one in await usage(app, caller()))
-    return answer(TeamsUsage(month=month, currency=currency_of(app.policy.prices), teams=teams))
+    app, who, by = ports(), caller(), req.params.get("by")
+    if by not in (None, "owner", "experiment"):
+        raise Misuse(f"by={by[:40]!r} is neither owner nor experiment", remedy="write ?by=owner")
+    month, jobs = month_of(app.clock()), await counted(app)
+    teams = tuple(_share(one, month, jobs) for one in await usage(app, who))
+    return answer(
+        TeamsUsage(
+            month=month,
+            currency=currency_of(app.policy.prices),
+            teams=teams,
+            counted_since=jobs.month.since,
+            shares=tuple(shares(jobs, by, who)[:MOST]) if by else None,
+        )
+    )
 
 
-def _share(one: TeamUsage, month: str) -> TeamShare:
+def _share(one: TeamUsage, month: str, jobs: Counted) -> TeamShare:
     from shared.answers.teams import MonthUsage, Quota, TeamShare
 
+    if one.quota is None:
+        use, used = jobs.of_team(one.team)
+        return TeamShare(name=one.team, quota=None, use=use, months={month: used})
     months = one.use.months.items() if one.use else ()
     return TeamShare(
         name=one.team,

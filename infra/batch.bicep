@@ -27,15 +27,16 @@ var blobDataReader = '2a2b9908-6ea1-4ae2-8e65-a410df84e7d1'
 var isPrivate = !empty(subnetId)
 var counts = { dedicated: '$TargetDedicatedNodes', spot: '$TargetLowPriorityNodes' }
 
-// The app writes the same text, with the nodes that waiting jobs on several nodes need.
+// The app writes the same text, with the nodes that waiting jobs need.
 var formula = format(
   '''
 wideTasks = 0;
 wideNodes = 0;
+singleNodes = 0;
 samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);
 latest = max(0, $PendingTasks.GetSample(1));
 pending = samples < 70 ? latest : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));
-wanted = pending > 0 ? max(1, wideNodes + max(0, pending - wideTasks)) : 0;
+wanted = pending > 0 ? max(1, wideNodes + min(singleNodes, max(0, pending - wideTasks))) : 0;
 {0} = min({1}, max({2}, wanted));
 {3} = 0;
 $NodeDeallocationOption = taskcompletion;

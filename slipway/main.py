@@ -26,7 +26,8 @@ app = typer.Typer(
 
 #: The commands, in the order of docs/reference/cli.md; one with more than a file has a room.
 COMMANDS = (
-    *("submit.command", "jobs.command", "show", "wait", "cancel", "shell.command", "rerun.command", "pause"),
+    *("submit.command", "overview", "jobs.command", "show", "wait", "cancel.command", "rerun.command"),
+    *("pause", "shell.command", "forward.command"),
     *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
     "tensorboard.command",
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),

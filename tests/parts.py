@@ -135,6 +135,7 @@ CONCERNS = {
     "shared/engines/": (*_OF_APP, "local", "slurm"),
     "confined/": (*_OF_APP, "local", "slurm"),
     "slipway/": _OF_APP,
+    "slipway/client/entry/": (*_OF_APP, "slurm"),
     "slipway/commands/preempt/": (*_OF_APP, "local"),
     "slipway/failure.py": (*_OF_APP, "local"),
     "local/bicep/": (*_ALWAYS, "app", "local"),

@@ -23,7 +23,21 @@ from shared.intake.reading.event import SUBMIT
 from shared.jobspec import Envelope, schema
 
 #: The modules of `shared.answers` that name answers; the others belong to these.
-_ANSWERS = ("code", "entry", "events", "job", "job_sweep", "operate", "output", "problem", "teams", "trail")
+_ANSWERS = (
+    "cancelled",
+    "code",
+    "entry",
+    "events",
+    "job",
+    "job_parts",
+    "job_sweep",
+    "operate",
+    "output",
+    "overview",
+    "problem",
+    "teams",
+    "trail",
+)
 _SCHEMAS = "#/components/schemas/"
 _JSON, _PROBLEM = "application/json", "application/problem+json"
 _EVENT = "application/cloudevents+json"

@@ -11,6 +11,7 @@ from pathlib import Path
 from confined.removal import remove
 from local.batchai.launch.setup_task import prepare
 from local.batchai.launch.work import BatchAIWork
+from local.batchai.ssh.servers import LoginServers
 from local.batchai.state import ids, scheduler, transitions
 from local.batchai.state.database import Store
 from local.batchai.state.models import Cluster, Experiment, FileServer, Group, Job, Node, Stop
@@ -40,14 +41,12 @@ class Conductor:
         on_end: Callable[[Job], None] = lambda _: None,
     ) -> None:
         self._on_end = on_end
-        self._store = store
-        self._settings = settings
-        self._clock = clock
+        self._store, self._settings, self._clock = store, settings, clock
         self._mounter = Mounter(settings, self._files_of_server)
         self._launcher = Launcher()
         self._runs: dict[str, Run] = {}
-        self._running: set[asyncio.Task[None]] = set()
-        self._preparing: set[asyncio.Task[None]] = set()
+        self.logins = LoginServers(store, settings.data, self._runs)
+        self._running, self._preparing = set[asyncio.Task[None]](), set[asyncio.Task[None]]()
         self._news = asyncio.Event()
         #: Cluster → the version of the last decision, and when to look again.
         self._decided: dict[str, tuple[int, datetime | None]] = {}
@@ -63,6 +62,7 @@ class Conductor:
             for job in self._store.active(cluster):
                 if job.nodes:
                     self._begin(cluster, job)
+        self.logins.start()
         self._loop = asyncio.create_task(conduct(self._pass, self._news, self._clock), name="conductor")
 
     async def stop(self) -> None:
@@ -71,6 +71,7 @@ class Conductor:
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.wait({self._loop})
+        await self.logins.stop()
         for key, run in self._runs.items():
             job = self._store.jobs.get(key)
             if job is not None:
@@ -128,6 +129,7 @@ class Conductor:
                     self._do(current.id, action)
                 current = self._store.clusters.get(current.id)
         self._reap()
+        self.logins.nudge()
         return min((wake for wake in wakes if wake is not None), default=None)
 
     def _do(self, cluster_id: str, action: scheduler.Action) -> None:

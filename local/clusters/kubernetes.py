@@ -67,6 +67,7 @@ def _cluster(cluster: Kubernetes) -> dict[str, object]:
         "path": cluster.path,
         "user": os.geteuid(),
         "group": os.getegid(),
+        "enter": True,
         # Kubernetes 1.20 has no Indexed Jobs.
         "maxNodes": 1,
         "mounts": {

@@ -16,7 +16,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.kubernetes.programs import SERVERS, SETTING, VERSION, KubernetesError, built, find_programs
+from local.kubernetes.programs import (
+    SERVERS,
+    SETTING,
+    VERSION,
+    KubernetesError,
+    built,
+    find_programs,
+    has_client,
+)
 from local.process import StartError
 from local.setup.debian import execute, install_packages
 from local.setup.interpreter import InstallError
@@ -31,10 +39,12 @@ PACKAGES = (
     "make",
     "rsync",
 )
+#: kubectl; with another package of it, such as Google's, it cannot be installed.
+_CLIENT = "kubernetes-client"
 _ELSEWHERE = f"on another system put {', '.join(SERVERS)} into a folder, and set {SETTING} to it"
 _BY_HAND = (
     "Kubernetes is built out of Debian's source package, and there is no apt-get here: "
-    f"{_ELSEWHERE}; and install etcd"
+    f"{_ELSEWHERE}; and install etcd and kubectl"
 )
 _VERSION = "1.20.5+really1.20.2-1.1+deb12u1"
 _SOURCE, _REVISION = "kubernetes_1.20.5+really1.20.2", "-1.1+deb12u1"
@@ -54,7 +64,7 @@ def build() -> None:
     programs = find_programs()
     if not programs.missing_programs():
         return
-    install_packages(PACKAGES, _BY_HAND)
+    install_packages([*PACKAGES, *([] if has_client() else [_CLIENT])], _BY_HAND)
     folder = built()
     if programs.folder == folder:
         with _only_one(folder):

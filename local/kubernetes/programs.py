@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VERSION = "1.20.2"
 SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 #: The programs that make pods.
-_TOOLS = ("unshare", "setpriv", "mount")
+_TOOLS = ("unshare", "setpriv", "mount", "nsenter")
 #: Names a folder with the servers of another version.
 SETTING = "KUBERNETES_PROGRAMS"
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -41,7 +41,8 @@ class Programs:
     def missing_programs(self) -> tuple[str, ...]:
         """The missing programs; none if all are there."""
         servers = [name for name in SERVERS if not os.access(self.folder / name, os.X_OK)]
-        return (*servers, *(name for name in ("etcd", *_TOOLS) if not shutil.which(name, path=_SYSTEM)))
+        others = [name for name in ("etcd", *_TOOLS) if not shutil.which(name, path=_SYSTEM)]
+        return (*servers, *others, *([] if has_client() else ["kubectl"]))
 
     def require(self) -> None:
         """Raises KubernetesError, with the remedy, when something is missing."""
@@ -50,6 +51,11 @@ class Programs:
                 f"Kubernetes is not here ({lacking} not found): run `make install-kubernetes`, "
                 f"or set {SETTING} to a folder that has {', '.join(SERVERS)}"
             )
+
+
+def has_client() -> bool:
+    """Whether people can look into a cluster: kubectl, of any version and from anywhere."""
+    return shutil.which("kubectl") is not None
 
 
 def built() -> Path:

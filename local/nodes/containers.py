@@ -50,6 +50,9 @@ class Site(Protocol):
     async def programs(self, env: Mapping[str, str], names: Sequence[str]) -> Find:
         """A way to look up these programs, on the first node."""
 
+    def container(self, node: int) -> str:
+        """The name of the container of a node; "" on the machine itself."""
+
     async def close(self) -> None:
         """End everything that still runs there."""
 
@@ -64,6 +67,10 @@ class Host:
     async def programs(self, env: Mapping[str, str], names: Sequence[str]) -> Find:
         """Looks up programs on the PATH of the nodes."""
         return lambda name: shutil.which(name, path=env["PATH"])
+
+    def container(self, node: int) -> str:
+        """There is none."""
+        return ""
 
     async def close(self) -> None:
         """The launchers end the processes that they have started."""
@@ -118,6 +125,10 @@ class Containers:
         command = self.command(0, ("/bin/sh", "-c", search), env)
         paths = (await call(command.argv, command.text)).out.split()
         return {path.rpartition("/")[2]: path for path in paths}.get
+
+    def container(self, node: int) -> str:
+        """The name by which the runtime knows it."""
+        return self._names[node]
 
     async def close(self) -> None:
         """End and remove them. Files that root wrote in them become ours, so that they can be deleted."""

@@ -17,7 +17,8 @@ from local.nodes.launcher import Launcher
 from local.nodes.mounts import Mounter, Mounts
 from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
-from local.nodes.ssh import Peer, write_ssh
+from local.nodes.ssh.guests import Guests
+from local.nodes.ssh.script import Peer, write_ssh
 from local.nodes.usage import sampled
 from local.nodes.work import Outcome, Plan, Process, Work, outcome_of
 
@@ -54,8 +55,8 @@ class Run:
         tellers = [journal.add for journal in self._journals]
         self._mounts = Mounts(mounter, self._name, self._node_directories, tellers)
         self._site = left_over_site(self._runtimes, self._name, self._node_directories) if begun else Host()
-        self._stop = asyncio.Event()
-        self._why = ""
+        self._stop, self._why = asyncio.Event(), ""
+        self.guests = Guests(self._machines, self._node_directories)
 
     def stop(self, why: str) -> None:
         """End the run early; `why` goes into the log."""
@@ -77,6 +78,7 @@ class Run:
             await asyncio.wait({work})
             outcome = Outcome(requeue=True)
             self._log_all(f"Stopped: {self._why}")
+        await self.guests.close()
         await self._site.close()
         await tasks.end_all(self._tasks, self._settings.grace)
         return await self._put_away(outcome)
@@ -193,10 +195,9 @@ class Run:
     async def _launch(self, plan: Plan, directory: Path) -> Outcome:
         """Start every process; the first that fails ends the others, which would wait for it for ever."""
         processes = plan.processes(await self._site.programs(plan.envs[0], plan.programs))
-        for process in processes:
-            self._journals[process.node].add(
-                f"Starting {process.name} on {self._machines[process.node].address}"
-            )
+        for one in processes:
+            self._journals[one.node].add(f"Starting {one.name} on {self._machines[one.node].address}")
+        self.guests.open(plan.envs, processes, self._site)
         running = [asyncio.ensure_future(self._run(one, plan.envs[one.node], directory)) for one in processes]
         awaited = {task for task, process in zip(running, processes, strict=True) if not process.service}
         pending = set(running)

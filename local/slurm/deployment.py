@@ -41,6 +41,7 @@ def app_settings(
         "packages": {"keep": str(shared / "environments")},
         "reads": {str(shared): str(shared)},
         "ends": str(directory(shared, ends)),
+        "enter": {"local": True},
     }
     key = b64encode(cluster.jwt_key.read_bytes()).decode()
     return {

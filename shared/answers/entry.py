@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.answers.base import Answer
 
 
-class KubernetesPlace(Answer):
+class KubectlPlace(Answer):
     """A container, for `kubectl` with the person's own rights."""
 
     server: str | None = None
@@ -15,11 +15,11 @@ class KubernetesPlace(Answer):
     container: str
 
 
-class SlurmPlace(Answer):
-    """A node of a Slurm job, for `srun --overlap` as the user of the jobs."""
+class SrunPlace(Answer):
+    """A node of a job, for `srun --overlap` as the user of the jobs."""
 
     job: str
-    """The number of the Slurm job."""
+    """Its number, for `--jobid`."""
     node: str
     login: str | None = None
     """The host on which `srun` runs; missing if it is on the person's own machine."""
@@ -35,8 +35,8 @@ class SshPlace(Answer):
     user: str
 
 
-class BatchPlace(Answer):
-    """A task on a node of Azure Batch."""
+class TaskPlace(Answer):
+    """A task of `az batch` on a node."""
 
     pool: str
     node: str
@@ -54,9 +54,9 @@ class JobEntry(Answer):
     rank: int
     ranks: int
     """How many processes the job starts by itself; `rank` counts from 0."""
-    kubernetes: KubernetesPlace | None = None
-    slurm: SlurmPlace | None = None
+    kubectl: KubectlPlace | None = None
+    srun: SrunPlace | None = None
     ssh: SshPlace | None = None
-    batch: BatchPlace | None = None
+    task: TaskPlace | None = None
     reason: str | None = None
     """Why `slipway shell` does not go there by itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from shared.answers.base import Answer, ReasonWord, StateWord, Time
+from shared.answers.job_parts import ErrorLines, ExpectedStart, JobAttempt
 from shared.answers.problem import Finding
 
 
@@ -15,7 +16,8 @@ class Waits(Answer):
     text: str
     since: Time
     position: int | None = None
-    """Its place in its team's line, from 1 on, of a single job that waits for the quota."""
+    """Of a single job: its place among those that wait for the same, from 1 on; by its team's line where it
+    waits for the quota, else by creation."""
 
 
 class IdleWarning(Answer):
@@ -108,6 +110,8 @@ class JobLine(Answer):
     """For how long a node installed packages for its last attempt, as its preparation wrote."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way."""
+    cancelled_by: str | None = None
+    """Who asked first for its cancellation, by their id; missing where its cluster or a rule ended it."""
     sweep: SweepMember | None = None
 
 
@@ -170,10 +174,20 @@ class HistoryEntry(Answer):
     attempt: int
     reason: ReasonWord | None = None
     note: str | None = None
+    by: str | None = None
+    """Who asked for the job's end then, by their id; for a key without a name that it is one."""
 
 
 class JobDetail(JobLine):
     """One job with its history, its problems and its receivers."""
+
+    attempts: tuple[JobAttempt, ...] | None = None
+    """In order; only where one job is asked for, and in its receipt."""
+    error_lines: ErrorLines | None = None
+    """Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is
+    asked for."""
+    expected_start: ExpectedStart | None = None
+    """Of a job that waits; only where one job is asked for."""
 
     remedy: str | None = None
     """What helps against `lastError`, if it is an error with one usual cause, such as a missing module."""

@@ -123,8 +123,6 @@ class Receipt(JobDetail):
     """The accepted document, the outcome, and every step in between."""
 
     versions: dict[str, str]
-    attempts: tuple[dict[str, Any], ...] | None = None
-    """Each attempt: its name on the cluster, its times, why it ended."""
     waited_seconds: float | None = None
     ran_seconds: float | None = None
     nodes: int | None = None

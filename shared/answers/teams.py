@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.answers.base import Answer
+from shared.answers.base import Answer, Time
 
 
 class TeamsVersion(Answer):
@@ -69,12 +69,30 @@ class TeamShare(Answer):
 
     name: str
     quota: Quota | None
-    """Null for a team without a quota, whose use is not counted."""
+    """Null for a team without a quota; its use is counted by its jobs, this month."""
     use: TeamUse | None
     months: dict[str, MonthUsage]
-    """By month in UTC, such as 2026-11, the last thirteen."""
+    """By month in UTC, such as 2026-11, the last thirteen; of a team without a quota this one."""
     error: str | None = None
     """Why its use is not known, and what an operator may do, where it has a quota and no use."""
+
+
+class UsageShare(Answer):
+    """What the jobs of a caller, or of an experiment, used and may still use in a month."""
+
+    team: str | None
+    owner: str | None = None
+    """Missing for jobs that came by a door, or with a key without a name."""
+    experiment: str | None = None
+    jobs: int
+    """Those that have ended, whose use follows."""
+    node_hours: float
+    gpu_hours: float
+    cost: float
+    at_work: int
+    """Those that a cluster has, or is being given, and that may still use what is reserved."""
+    reserved_gpu_hours: float
+    reserved_cost: float
 
 
 class TeamsUsage(Answer):
@@ -83,6 +101,11 @@ class TeamsUsage(Answer):
     month: str
     currency: str
     teams: tuple[TeamShare, ...]
+    counted_since: Time
+    """What is counted by jobs is counted since then: later than the month began where there are too many, or
+    where they are archived."""
+    shares: tuple[UsageShare, ...] | None = None
+    """The 200 that used most; where `by` asks for them."""
 
 
 class TeamsDocument(TeamsVersion):

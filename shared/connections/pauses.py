@@ -38,7 +38,8 @@ class Pauses:
         """Note what an answer asks for."""
         wait = parse_retry_after(retry_after, datetime.now(UTC)) if status in _ASKS else None
         if wait:
-            self._over[address, method in _READS] = self._clock() + min(wait, LONGEST)
+            key, until = (address, method in _READS), self._clock() + min(wait, LONGEST)
+            self._over[key] = max(until, self._over.get(key, until))  # answers overtake each other
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         """Send a request of the session, unless its service asked for a pause."""

@@ -19,6 +19,7 @@ from shared.core.relations.contents import (
     Budget,
     Drop,
     Entry,
+    ErrorLines,
     FrozenModel,
     Idle,
     Member,
@@ -62,10 +63,8 @@ class Job(FrozenModel):
     labels: dict[str, str] = Field(default_factory=dict)
     notify: tuple[Receiver, ...] = ()
     drop: Drop | None = None
-    #: the archive that every attempt runs; None if it brings no code, or mounts it
-    code: Code | None = None
-    #: folder of the receipt in the container `runs`
-    receipt: str = ""
+    code: Code | None = None  #: the archive that every attempt runs; None if it brings no code, or mounts it
+    receipt: str = ""  #: folder of the receipt in the container `runs`
     #: who sent it: the caller at the API, or the door
     source: str = ""
     #: the team that it belongs to; "" where there are no teams
@@ -79,13 +78,13 @@ class Job(FrozenModel):
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
     sweep: Member | None = None  #: its job sweep, if it belongs to one
-    #: its claim on its team's quota; None if there is no quota
-    claim: Claim | None = None
+    claim: Claim | None = None  #: its claim on its team's quota; None if there is no quota
     #: GPUs that it has on all its nodes together, as far as they are known, and its part of each node
     gpus: int = 0
     part: float = 1.0
     shares: bool = False  #: whether it shares them, so that what its scheduler reports counts
     rate: Rate | None = None  #: the price of an hour of its part; None if it is not known
+    longest: float = 0.0  #: hours for which it may run; 0 in older records
 
     state: JobState
     reason: Reason | None = None
@@ -94,6 +93,7 @@ class Job(FrozenModel):
     #: if it failed by its own fault, the line of standard error that explains why, if that was read;
     #: if it was rejected, the first problem of its document
     last_error: str = ""
+    error_lines: ErrorLines | None = None
     attempt: int = 1
     retry: Budget = Budget()
     #: the message's `resources`
@@ -102,18 +102,19 @@ class Job(FrozenModel):
     target: Target | None = None
     #: the engine's own name for the attempt, such as a number or an id; "" until it is known
     handle: str = ""
-    #: the folders between a path prefix of the job file and this attempt's output; "" until that is known
+    #: the folders between a path prefix of the job file and this attempt's output; "" until it is known
     segment: str = ""
     waiting: Waiting | None = None
     idle: Idle | None = None
     cancel: bool = False
+    cancelled_by: str = ""  #: who asked first for that
+    cancel_request: str = ""  #: the code of the request, if it was for many jobs
     entered: tuple[str, ...] = ()  #: who was told where its processes are
     misses: int = 0
     missed_at: AwareDatetime | None = None
     unknown_since: AwareDatetime | None = None
     problems: tuple[dict[str, Any], ...] = ()
-    #: the text of a rejected document, without secret or unknown parts
-    received: str = ""
+    received: str = ""  #: the text of a rejected document, without secret or unknown parts
 
     created: AwareDatetime
     #: seconds that it ran before `started`, in failed attempts and in runs that its cluster gave up
@@ -122,14 +123,12 @@ class Job(FrozenModel):
     ended: AwareDatetime | None = None
     #: seconds for which its last attempt installed packages; 0 until they are known, None if it installs none
     packages: int | None = None
-    #: when the sweeper checks it again even if the engine reports nothing new
-    due: AwareDatetime
+    due: AwareDatetime  #: when the sweeper checks it again even if the engine reports nothing new
     #: the earliest start, because its source exceeded the hourly limit
     slot: AwareDatetime | None = Field(default=None, alias="turn")
     sequence: int = 1
     history: tuple[Entry, ...] = ()
-    #: where the whole record is, if this one is only a tombstone
-    archived: str = ""
+    archived: str = ""  #: where the whole record is, if this one is only a tombstone
 
     @property
     def fixed_target(self) -> Target:
@@ -261,6 +260,7 @@ class Job(FrozenModel):
             note=plain(remark or str(changes.get("message", "")), 200),
             waits=waiting.text if waiting else "",
             late=drop.late if (drop := changes.get("drop", self.drop)) else "",
+            by=changes.get("cancelled_by", ""),
         )
         history = shortened((*self.history, entry))
         after = self.model_copy(update={"state": state, "sequence": sequence, "history": history, **changes})

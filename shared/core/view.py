@@ -54,6 +54,7 @@ def line(job: Job) -> dict[str, Any]:
     more["engine"] = _engine(job)
     more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
     more |= {"usage": _usage(job), "packagesSeconds": job.packages or None, "entered": list(job.entered)}
+    more["cancelledBy"] = job.cancelled_by
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 
@@ -159,6 +160,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
             "attempt": entry.attempt,
             "reason": entry.reason.value if entry.reason else None,
             "note": entry.note or entry.waits,
+            "by": entry.by,
         }
     )
 

@@ -80,7 +80,8 @@ async def end_of(
         lines = _lines(without_secrets(ports, job, document, written), is_cut=start > 0)
         if worded := [line for line in lines if line.strip()]:
             shown = lines[-_LINES:] if size == _BYTES else [worded[-1][:_BYTES]]
-            return LastLines(plain(file.name, _NAME), tuple(shown))
+            offset = start + _beginning(chunk.data, len(shown))
+            return LastLines(plain(file.name, _NAME), tuple(shown), offset)
         if not start:
             break
     return None
@@ -127,6 +128,16 @@ def _lines(text: str, *, is_cut: bool) -> list[str]:
         text = _TO_LINE_END.sub("", text, count=1)
     shown = (line.rstrip("\r").rpartition("\r")[2] for line in text.removesuffix("\n").split("\n"))
     return [piece for line in shown for piece in line.splitlines() or [""]]
+
+
+def _beginning(data: bytes, lines: int) -> int:
+    """Where so many last lines begin in what was read; what a terminal shows as several counts as one."""
+    end = len(data.removesuffix(b"\n"))
+    for _ in range(lines):
+        end = data.rfind(b"\n", 0, end)
+        if end < 0:
+            return 0
+    return end + 1
 
 
 def error_line(last: LastLines) -> str:

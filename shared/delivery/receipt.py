@@ -28,6 +28,8 @@ class LastLines:
 
     file: str
     lines: tuple[str, ...]
+    #: the byte of the file at which they begin, or one a little before
+    offset: int = 0
 
 
 def receipt(

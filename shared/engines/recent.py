@@ -6,11 +6,11 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from shared.core.engine import ClusterView
-from shared.core.errors import EngineError
+from shared.core.errors import EngineError, Misconfigured
 from shared.core.no_answer import no_answer
 
 log = logging.getLogger(__name__)
@@ -20,15 +20,18 @@ Subject = TypeVar("Subject", bound=Hashable)
 _PATIENCE, _AGAIN = 2.0, 15.0
 #: More subjects than this are not clusters but texts of jobs: all are forgotten, and queried again.
 _MOST = 1000
+#: Seconds for which the last view explains waits while the cluster does not answer.
+_OLDEST = 300.0
 
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The last look: when it ended, the last view, and whether that is from this look."""
+    """The last look: when it ended, the last view and its time, and why this look has none."""
 
     at: float
-    view: ClusterView | None
-    failed: bool
+    view: ClusterView | None = None
+    viewed: float = float("-inf")
+    failure: Exception | None = None
 
 
 class Lately(Generic[Subject]):
@@ -50,9 +53,20 @@ class Lately(Generic[Subject]):
         return (await self._look_at(subject, self._good)).view
 
     async def now(self, subject: Subject, since: float) -> ClusterView | None:
-        """The view, no older than `since` seconds; None while it does not answer."""
+        """The view, no older than `since` seconds.
+
+        While the cluster does not answer it may be some minutes old. None after that, and where it refuses.
+        """
         snapshot = await self._look_at(subject, min(since, self._good))
-        return None if snapshot.failed else snapshot.view
+        if snapshot.failure is None:
+            return snapshot.view
+        is_recent = 0 <= self._clock() - snapshot.viewed <= _OLDEST
+        return snapshot.view if is_recent and not isinstance(snapshot.failure, Misconfigured) else None
+
+    def refusal(self, subject: Subject) -> Misconfigured | None:
+        """Why the last look was refused, if an operator has to correct that."""
+        failure = self._looks[subject].failure if subject in self._looks else None
+        return failure if isinstance(failure, Misconfigured) else None
 
     async def _look_at(self, subject: Subject, seconds: float) -> _Snapshot:
         if len(self._turns) > _MOST:
@@ -61,20 +75,21 @@ class Lately(Generic[Subject]):
         async with self._turns[subject]:
             before = self._looks.get(subject)
             if before is not None:
-                good = min(self._good, _AGAIN) if before.failed else seconds
+                good = min(self._good, _AGAIN) if before.failure else seconds
                 if 0 <= self._clock() - before.at <= good:
                     return before
-            view, failed = before.view if before else None, False
-            try:
-                async with asyncio.timeout(_PATIENCE):
-                    view = await self._view_of(subject)
-            except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
-                failed = True
-                late = isinstance(error, TimeoutError)
-                log.warning(
-                    "%s cannot be queried: %s",
-                    subject,
-                    no_answer(error, _PATIENCE) if late else repr(error),
-                )
-            self._looks[subject] = snapshot = _Snapshot(self._clock(), view, failed)
+            self._looks[subject] = snapshot = await self._query(subject, before or _Snapshot(float("-inf")))
             return snapshot
+
+    async def _query(self, subject: Subject, before: _Snapshot) -> _Snapshot:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                view = await self._view_of(subject)
+        except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
+            late = isinstance(error, TimeoutError)
+            log.warning(
+                "%s cannot be queried: %s", subject, no_answer(error, _PATIENCE) if late else repr(error)
+            )
+            return replace(before, at=self._clock(), failure=error)
+        now = self._clock()
+        return _Snapshot(now, view, now)

@@ -129,6 +129,7 @@ def _share(policy: Policy, request: Request, runnable: Runnable | None) -> dict[
         return members
     demand = demand_of(policy, runnable.document, runnable.cluster)
     members |= {"gpus": demand.gpus, "part": demand.part, "shares": demand.shares, "rate": demand.rate}
+    members["longest"] = demand.hours
     if request.share.quota is not None:
         members["claim"] = demand.claim
     return members

@@ -68,7 +68,8 @@ async def rerun(
         resumes=job.id if resumes else "",
     )
     accepted = await accept(ports, candidate)
-    return replace(accepted, notes=(*accepted.notes, *_notes_of_team(job, accepted.job, who)))
+    notes = (*_notes_of_team(job, accepted.job, who), *_notes_of_entry(job))
+    return replace(accepted, notes=(*accepted.notes, *notes))
 
 
 class _Ran(NamedTuple):
@@ -121,6 +122,17 @@ def _notes_of_team(job: Job, again: Job, who: Caller) -> tuple[str, ...]:
     return (
         f"warning: {what} of {job.id}, a job of the team {job.team}, in which you are not; "
         f"the new job, its files and its log are {own}",
+    )
+
+
+def _notes_of_entry(job: Job) -> tuple[str, ...]:
+    """That what the job did may not be what its document says."""
+    if not job.entered:
+        return ()
+    people = ", ".join(job.entered)
+    return (
+        f"warning: {job.id} was entered while it ran, by {people}: this runs its document, "
+        "without what they did",
     )
 
 

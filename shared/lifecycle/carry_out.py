@@ -30,16 +30,21 @@ async def carry_out(ports: Ports, stored: Stored) -> None:
         )
 
 
-async def request_end(ports: Ports, stored: Stored) -> Stored | None:
-    """Request the end of a job; None if its record changed meanwhile (read it again)."""
+async def request_end(ports: Ports, stored: Stored, by: str, request: str = "") -> Stored | None:
+    """Request the end of a job; None if its record changed meanwhile (read it again).
+
+    `by`: who asks; `request`: the code of a request for many jobs.
+    """
     job = stored.job
     if job.state.terminal or job.cancel:
         return stored
+    origin = {"cancelled_by": by, "cancel_request": request}
     if job.state is JobState.ACCEPTED:
         # Nothing was submitted for this attempt, so there is nothing to cancel.
-        change = end_unsubmitted(ports, stored)
+        change = end_unsubmitted(ports, stored, **origin)
     else:
-        change = note(ports, stored, cancel=True, due=ports.clock(), waiting=cancelling(ports, job))
+        changes = {"cancel": True, "due": ports.clock(), "waiting": cancelling(ports, job)}
+        change = note(ports, stored, **changes, **origin)
     applied = await apply(ports, change)
     if applied is not None:
         await carry_out(ports, applied)

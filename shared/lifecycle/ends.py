@@ -15,10 +15,12 @@ from datetime import datetime
 
 from shared.core.engine import Observation
 from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError
-from shared.core.job import Job, JobState, Reason, Stored
+from shared.core.job import Job, JobState, Reason, Stored, plain
 from shared.core.ledger.entries import Change
 from shared.core.ports import Ports
+from shared.core.relations.contents import ErrorLines
 from shared.delivery.last_lines import error_line, read_end_soon
+from shared.delivery.receipt import LastLines
 from shared.lifecycle.packages import seconds_of_packages
 from shared.lifecycle.retry import free_attempts, not_started
 from shared.lifecycle.transition import allotted, move
@@ -31,6 +33,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
     """The end after the last attempt, as the engine reports it."""
     job = stored.job
     observation = _at_whose_request(job, observation)
+    last = await _last_lines_of(ports, job, observation)
     return move(
         ports,
         stored,
@@ -38,7 +41,8 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         reason=observation.reason,
         message=observation.message,
         exit_code=observation.exit_code,
-        last_error=await last_error_of(ports, job, observation),
+        last_error=error_line(last) if last else "",
+        error_lines=_recorded(last) if last else None,
         packages=None if observation.unstarted else await seconds_of_packages(ports, job),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
@@ -68,10 +72,10 @@ def end_lost(ports: Ports, stored: Stored, since: datetime) -> Change:
     return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
 
 
-def end_unsubmitted(ports: Ports, stored: Stored) -> Change:
-    """The end of a job that was cancelled before this attempt was submitted."""
-    text = "cancelled before it was submitted"
-    return move(ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED, message=text)
+def end_unsubmitted(ports: Ports, stored: Stored, **origin: str) -> Change:
+    """The end of a job that was cancelled before this attempt was submitted; `origin`: by whom, just now."""
+    text, reason = "cancelled before it was submitted", Reason.TERMINATED
+    return move(ports, stored, JobState.CANCELLED, cancel=True, reason=reason, message=text, **origin)
 
 
 def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:
@@ -108,21 +112,25 @@ def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
 
 async def with_last_error(ports: Ports, job: Job, observation: Observation) -> Observation:
     """The end of an attempt that is not the last, with that line in its message: it has no other place."""
-    if not (error := await last_error_of(ports, job, observation)):
+    last = await _last_lines_of(ports, job, observation)
+    if last is None or not (error := error_line(last)):
         return observation
     return observation._replace(message=f"{observation.message}: {error}".removeprefix(": "))
 
 
-async def last_error_of(ports: Ports, job: Job, observation: Observation) -> str:
-    """The line, printable and without secrets; "" if there is none in time. Never raises."""
+async def _last_lines_of(ports: Ports, job: Job, observation: Observation) -> LastLines | None:
+    """The last lines, without secrets; None if there are none in time. Never raises."""
     if observation.reason not in _OWN:
-        return ""
+        return None
     target = job.fixed_target
     try:
         document = await ports.ledger.spec(job.id)
     except SlipwayError:
-        return ""
+        return None
     # After repeated failures, no job of the cluster waits for its line for a while.
     patience = ports.policy.last_error_patience
-    last = await read_end_soon(ports, job, target, document, patience, observation.reason)
-    return error_line(last) if last else ""
+    return await read_end_soon(ports, job, target, document, patience, observation.reason)
+
+
+def _recorded(last: LastLines) -> ErrorLines:
+    return ErrorLines(file=last.file, offset=last.offset, lines=tuple(map(plain, last.lines)))

@@ -1,4 +1,4 @@
-"""cancel: sets a flag on the record, which the sweeper passes to the engine until the job has ended."""
+"""cancel: sets a flag on a record, which the sweeper passes to the engine until the job has ended."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from shared.lifecycle.carry_out import request_end
 from shared.lifecycle.lookup import visible
 
 
-async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
-    """Request the end of a job. A job that has ended stays as it is. Raises Misuse (404, 403)."""
+async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, *, request: str = "") -> Stored:
+    """Request the end of a job. A job that has ended stays as it is. Raises Misuse (404, 403).
+
+    `request`: the code of a request for many jobs.
+    """
     for _ in range(5):
         stored = await visible(ports, job_id, who)
         if stored is None:
             raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
         who.may_change(stored.job)
-        if (result := await request_end(ports, stored)) is not None:
+        if (result := await request_end(ports, stored, who.name, request)) is not None:
             return result
     raise Unavailable(f"job {job_id} changes too quickly; ask again")

@@ -46,12 +46,13 @@ async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) ->
 
     The flag in the record decides: the timer retries what fails here.
     """
+    flags = {"cancel": True, "cancelled_by": who.name}
     for _ in range(_TRIES):
         stored = await job_sweep(ports, sweep_id, who)
         who.may_change(stored.sweep)
         if stored.sweep.ended is not None or stored.sweep.cancel:
             return stored.sweep
-        written = await ports.job_sweeps.change(stored, stored.sweep.model_copy(update={"cancel": True}))
+        written = await ports.job_sweeps.change(stored, stored.sweep.model_copy(update=flags))
         if written is not None:
             await _end_jobs(ports, written.sweep)
             return written.sweep
@@ -63,7 +64,7 @@ async def _end_jobs(ports: Ports, sweep: JobSweep) -> None:
         try:
             stored = await legible(ports, sweep.job_id(index))
             if stored is not None:
-                await request_end(ports, stored)
+                await request_end(ports, stored, sweep.cancelled_by)
         except SlipwayError as error:
             log.warning("the cancel of job %d of %s is left to the timer: %s", index, sweep.id, error)
 

@@ -20,7 +20,7 @@ _LARGEST_PAGE = 200
 _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _AGO = re.compile(r"([0-9]{1,5})([smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_ACTIVE = frozenset(state for state in JobState if not state.terminal)
+ACTIVE = frozenset(state for state in JobState if not state.terminal)
 DOORS = ("drop", "inventory", "http", "queue", "rerun")
 #: The orders of a list, and the longest text that is searched for.
 ORDERS = ("created", "ended")
@@ -39,13 +39,18 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
     number = int(limit) if _LIMIT.fullmatch(limit) else 0
     if not 1 <= number <= _LARGEST_PAGE:
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
+    query = selected(ports, parameters, who)
+    return await ports.ledger.find(query, limit=number, after=parameters.get("after")) if query else Page(())
+
+
+def selected(ports: Ports, parameters: Mapping[str, str], who: Caller) -> Query | None:
+    """The conditions, for jobs that the caller may see; None if no job can be one. Raises Misuse."""
     query = query_of(parameters, ports.clock())
     if not who.sees_all:
         if not who.teams and query.owner not in ("", who.source):
-            return Page(())  # other owners' jobs are not visible to the caller
+            return None  # other owners' jobs are not visible to the caller
         query = replace(query, seen_by=who)
-    query = replace(query, cluster=_cluster_spelling(ports.engines, query.cluster))
-    return await ports.ledger.find(query, limit=number, after=parameters.get("after"))
+    return replace(query, cluster=_cluster_spelling(ports.engines, query.cluster))
 
 
 def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
@@ -88,7 +93,7 @@ def _words(parameters: Mapping[str, str], name: str) -> list[str]:
 
 def _states(word: str) -> frozenset[JobState]:
     if word == "active":
-        return _ACTIVE
+        return ACTIVE
     if word not in list(JobState):
         names = ", ".join(JobState)
         raise Misuse(f"there is no state {word[:40]!r}", remedy=f"use active, or some of: {names}")

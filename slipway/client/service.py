@@ -112,6 +112,14 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
         return answer
 
+    async def cancel_jobs(self, conditions: Mapping[str, str], expected: int) -> shapes.CancelledJobs:
+        """Cancel all jobs that fit, if they are so many. Raises Failure."""
+        body = json.dumps({"conditions": dict(conditions), "expected": expected})
+        answer: shapes.CancelledJobs = await self._json(
+            "POST", "jobs/cancel", data=body, headers=keyed(new_key())
+        )
+        return answer
+
     async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:
         """Where the process of a rank runs now. Raises Failure."""
         body, headers = json.dumps({"rank": rank}), {"Content-Type": "application/json"}
@@ -137,9 +145,14 @@ class Service(OutputCalls, CodeCalls):
         answer: shapes.TeamsDocument = await self._json("GET", "teams")
         return answer
 
-    async def usage(self) -> shapes.TeamsUsage:
-        """The caller's teams with their quotas and their jobs' usage. Raises Failure."""
-        answer: shapes.TeamsUsage = await self._json("GET", "usage")
+    async def usage(self, by: str = "") -> shapes.TeamsUsage:
+        """The caller's teams with their quotas and their jobs' usage; `by` owner or experiment, too."""
+        answer: shapes.TeamsUsage = await self._json("GET", "usage", params={"by": by} if by else {})
+        return answer
+
+    async def overview(self, parameters: Mapping[str, str]) -> shapes.Overview:
+        """What runs, waits and failed, what is free, and what was used. Raises Failure."""
+        answer: shapes.Overview = await self._json("GET", "overview", params=parameters)
         return answer
 
     async def put_teams(

@@ -2,6 +2,34 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+class ProblemDocument(TypedDict):
+    type: str
+    title: str
+    status: int
+    detail: str
+    remedy: NotRequired[str]
+    jobId: NotRequired[str]
+    errors: NotRequired[list[Finding]]
+    receipt: NotRequired[str]
+    signIn: NotRequired[SignInWay]
+
+class CancelledJob(TypedDict):
+    id: str
+    name: str
+    state: str
+
+class KeptJob(TypedDict):
+    id: str
+    name: str
+    why: str
+
+class CancelledJobs(TypedDict):
+    jobs: list[CancelledJob]
+    refused: list[KeptJob]
+
+class OtherNumber(ProblemDocument):
+    number: NotRequired[int]
+
 class JobCode(TypedDict):
     sha256: str
     bytes: int
@@ -28,13 +56,13 @@ class CodeListing(JobCode):
     url: str
     expires: str
 
-class KubernetesPlace(TypedDict):
+class KubectlPlace(TypedDict):
     server: NotRequired[str]
     namespace: str
     pod: str
     container: str
 
-class SlurmPlace(TypedDict):
+class SrunPlace(TypedDict):
     job: str
     node: str
     login: NotRequired[str]
@@ -45,7 +73,7 @@ class SshPlace(TypedDict):
     port: int
     user: str
 
-class BatchPlace(TypedDict):
+class TaskPlace(TypedDict):
     pool: str
     node: str
     job: str
@@ -57,10 +85,10 @@ class JobEntry(TypedDict):
     attempt: int
     rank: int
     ranks: int
-    kubernetes: NotRequired[KubernetesPlace]
-    slurm: NotRequired[SlurmPlace]
+    kubectl: NotRequired[KubectlPlace]
+    srun: NotRequired[SrunPlace]
     ssh: NotRequired[SshPlace]
-    batch: NotRequired[BatchPlace]
+    task: NotRequired[TaskPlace]
     reason: NotRequired[str]
 
 class DeliveryTry(TypedDict):
@@ -139,6 +167,28 @@ class DeadList(TypedDict):
 class Redriven(TypedDict):
     id: str
     kind: Literal["message", "event"]
+
+class ErrorLines(TypedDict):
+    file: str
+    offset: int
+    lines: list[str]
+
+class ExpectedStart(TypedDict):
+    earliest: NotRequired[str]
+    latest: NotRequired[str]
+    why: str
+
+class JobAttempt(TypedDict):
+    attempt: int
+    name: str
+    state: str
+    acceptedAt: NotRequired[str]
+    submittingAt: NotRequired[str]
+    queuedAt: NotRequired[str]
+    runningAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    reason: NotRequired[str]
+    message: NotRequired[str]
 
 class Finding(TypedDict):
     code: str
@@ -219,6 +269,7 @@ class JobLine(TypedDict):
     usage: NotRequired[JobUsage]
     packagesSeconds: NotRequired[int]
     owner: NotRequired[str]
+    cancelledBy: NotRequired[str]
     sweep: NotRequired[SweepMember]
 
 class DroppedFile(TypedDict):
@@ -249,8 +300,12 @@ class HistoryEntry(TypedDict):
     attempt: int
     reason: NotRequired[str]
     note: NotRequired[str]
+    by: NotRequired[str]
 
 class JobDetail(JobLine):
+    attempts: NotRequired[list[JobAttempt]]
+    errorLines: NotRequired[ErrorLines]
+    expectedStart: NotRequired[ExpectedStart]
     remedy: NotRequired[str]
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
@@ -289,17 +344,6 @@ class SweepDetail(TypedDict):
 
 class AcceptedSweep(SweepDetail):
     notes: list[str]
-
-class ProblemDocument(TypedDict):
-    type: str
-    title: str
-    status: int
-    detail: str
-    remedy: NotRequired[str]
-    jobId: NotRequired[str]
-    errors: NotRequired[list[Finding]]
-    receipt: NotRequired[str]
-    signIn: NotRequired[SignInWay]
 
 class ClusterNode(TypedDict):
     name: str
@@ -507,7 +551,6 @@ class ErrorEnds(TypedDict):
 
 class Receipt(JobDetail):
     versions: dict[str, str]
-    attempts: NotRequired[list[dict[str, Any]]]
     waitedSeconds: NotRequired[float]
     ranSeconds: NotRequired[float]
     nodes: NotRequired[int]
@@ -516,6 +559,71 @@ class Receipt(JobDetail):
     outputs: NotRequired[list[OutputPlace]]
     spec: NotRequired[dict[str, str]]
     accepted: NotRequired[dict[str, Any]]
+
+class JobMark(TypedDict):
+    id: str
+    name: str
+    at: str
+
+class WaitingGroup(TypedDict):
+    word: str
+    subject: str
+    text: str
+    never: bool
+    jobs: int
+    oldest: JobMark
+    next: JobMark
+
+class FailureGroup(TypedDict):
+    signature: str
+    state: str
+    jobs: int
+    first: JobMark
+    last: JobMark
+
+class IdleJob(TypedDict):
+    id: str
+    name: str
+    since: str
+    endsAfter: str
+
+class ClusterNodes(TypedDict):
+    name: str
+    nodes: dict[str, int] | None
+    at: str | None
+
+class TeamMonth(TypedDict):
+    team: str | None
+    jobs: int
+    nodes: int
+    gpus: int
+    gpuHours: float
+    cost: float
+    reservedGpuHours: float
+    reservedCost: float
+    limitGpuHours: NotRequired[float]
+    budget: NotRequired[float]
+
+class LeftOut(TypedDict):
+    waiting: NotRequired[int]
+    failures: NotRequired[int]
+    idle: NotRequired[int]
+    clusters: NotRequired[int]
+    use: NotRequired[int]
+
+class Overview(TypedDict):
+    scope: Literal["mine", "team", "all"]
+    since: str
+    counts: dict[str, int]
+    waiting: list[WaitingGroup]
+    failures: list[FailureGroup]
+    idle: list[IdleJob]
+    clusters: list[ClusterNodes]
+    month: str
+    currency: str
+    countedSince: str
+    use: list[TeamMonth]
+    leftOut: NotRequired[LeftOut]
 
 class Replacement(TypedDict):
     line: int
@@ -575,10 +683,24 @@ class TeamShare(TypedDict):
     months: dict[str, MonthUsage]
     error: NotRequired[str]
 
+class UsageShare(TypedDict):
+    team: str | None
+    owner: NotRequired[str]
+    experiment: NotRequired[str]
+    jobs: int
+    nodeHours: float
+    gpuHours: float
+    cost: float
+    atWork: int
+    reservedGpuHours: float
+    reservedCost: float
+
 class TeamsUsage(TypedDict):
     month: str
     currency: str
     teams: list[TeamShare]
+    countedSince: str
+    shares: NotRequired[list[UsageShare]]
 
 class TeamsDocument(TeamsVersion):
     use: dict[str, TeamUse]

@@ -17,7 +17,8 @@ from slipway.terminal.characters import printable
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("jobs", "show", "log", "shell", "metrics", "tensorboard", "costs", "sweep", "wait"),
+        *("overview", "jobs", "show", "log", "metrics", "tensorboard", "costs", "sweep", "wait"),
+        *("shell", "forward"),
         *("files", "download", "cat", "code", "receipt"),
     ),
     "Operate": (
@@ -38,6 +39,15 @@ GROUPS = {
 }
 
 
+#: Words of other systems, and what they are here.
+ELSEWHERE = {
+    **dict.fromkeys(("ssh", "attach", "exec"), "shell"),
+    "logs": "log",
+    "ps": "jobs",
+    "top": "metrics",
+    "stop": "cancel",
+    "port-forward": "forward",
+}
 #: Options whose value may be empty, as that of a variable that is not set.
 _MAY_BE_EMPTY = ("--url", "--key", "--profile", "--reason", "--grep", "--rules-url")
 
@@ -83,6 +93,13 @@ class Grouped(TyperGroup):
         """Refuse empty words, of any command, before anything is done."""
         refuse_empty_words(args)
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Name the command of ours for the word that other systems have."""
+        if self.get_command(ctx, args[0]) is None and args[0] in ELSEWHERE:
+            ours = shlex.join([*ELSEWHERE[args[0]].split(), *args[1:]])
+            ctx.fail(f"{args[0]} is not a command of `slipway`; did you mean `slipway {printable(ours)}`?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """A section for each heading; the sentences stand below each other in all of them."""

@@ -25,6 +25,7 @@ JobId = Annotated[
 Attempt = Annotated[
     int | None, typer.Option(min=1, help="an earlier attempt of the job  [default: the last one]")
 ]
+Rank = Annotated[int, typer.Option(min=0, help="where the process of this rank runs")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 #: For what comes bit by bit.
 JsonLines = Annotated[bool, typer.Option("--json", help="print JSON, an object on each line")]

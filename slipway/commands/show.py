@@ -24,7 +24,7 @@ app = typer.Typer()
 
 _MEMBERS = (
     *("cluster", "experiment", "owner", "team", "door", "attempt"),
-    *("createdAt", "startedAt", "endedAt", "rerunOf", "resumes", "receipt"),
+    *("createdAt", "startedAt", "endedAt", "rerunOf", "resumes", "cancelledBy", "receipt"),
 )
 
 
@@ -113,6 +113,8 @@ def _state(job: Mapping[str, Any]) -> str:
 
 def _entry(entry: Mapping[str, Any], *, utc: bool) -> tuple[str, ...]:
     why = ": ".join(entry[name] for name in ("reason", "note") if name in entry)
+    if by := entry.get("by"):
+        why = f"{why} (asked for by {by})".lstrip()
     return moment(entry["at"], utc=utc), str(entry.get("attempt", 1)), entry["state"], why
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from shared.core.identity import is_job_id
 from slipway.client.caller import warn_caller
@@ -28,6 +28,13 @@ class JobReference(Protocol):
     @property
     def id(self) -> str:
         """By which the API and every command name the job: j_ and 24 characters."""
+
+
+class Cancelled(NamedTuple):
+    """The jobs that were asked to end, and why others were not, by their ids."""
+
+    jobs: list[AsyncJob]
+    refused: dict[str, str]
 
 
 class AsyncClient:
@@ -146,6 +153,16 @@ class AsyncClient:
         """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""
         async with service(self._url, self._key) as api:
             return [self._job(one["id"]) for one in (await api.jobs(conditions, limit)).jobs]
+
+    async def cancel_jobs(self, /, *, expected: int, **conditions: str) -> Cancelled:
+        """Cancel all jobs that fit, if they are as many as expected: owner="ann", state="queued".
+
+        Raises Failure, with the number that fits, if that is another one.
+        """
+        async with service(self._url, self._key) as api:
+            answer = await api.cancel_jobs(conditions, expected)
+            refused = {one["id"]: one["why"] for one in answer["refused"]}
+            return Cancelled([self._job(one["id"]) for one in answer["jobs"]], refused)
 
     async def _order(
         self, after: Sequence[str | JobReference], after_failure: Sequence[str | JobReference]

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from slipway.client.caller import remembered
 from slipway.failure import Failure
 from slipway.library.aio import AsyncClient
+from slipway.library.aio import Cancelled as AsyncCancelled
 from slipway.library.job import AsyncJob
 from slipway.library.sweep import AsyncSweep
 from slipway.library.sweep import RankedJob as AsyncRankedJob
@@ -123,6 +124,17 @@ def _ranked(jobs: list[AsyncRankedJob]) -> list[RankedJob]:
     return [RankedJob(value, Job(job)) for value, job in jobs]
 
 
+class Cancelled(NamedTuple):
+    """The jobs that were asked to end, and why others were not, by their ids."""
+
+    jobs: list[Job]
+    refused: dict[str, str]
+
+
+def _cancelled(result: AsyncCancelled) -> Cancelled:
+    return Cancelled(_jobs(result.jobs), result.refused)
+
+
 class Sweep(_Waiting):
     """A sweep of jobs at a deployment."""
 
@@ -145,3 +157,4 @@ class Client:
     sweep = _blocking(AsyncClient.sweep, Sweep)
     job = _blocking(AsyncClient.job, Job)
     jobs = _blocking(AsyncClient.jobs, _jobs)
+    cancel_jobs = _blocking(AsyncClient.cancel_jobs, _cancelled)

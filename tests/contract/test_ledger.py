@@ -18,6 +18,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.cost.usage import Rate, Usage
 from shared.core.errors import Exists, Misconfigured, Misuse
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Receiver, Target, Waiting
@@ -101,6 +102,33 @@ async def undelivered(outbox: Outbox, at: datetime = NOW) -> list[Notice]:
 
 def _all(notice: Notice, state: str) -> tuple[Delivery, ...]:
     return tuple(delivery.model_copy(update={"state": state}) for delivery in notice.deliveries)
+
+
+async def test_what_has_ended_is_counted_by_its_columns_the_newest_of_each_shard(ledger: Ledger) -> None:
+    rate = Rate(per_hour=2.0, currency="USD")
+    for number in range(6):
+        job = make(f"k{number}", team="vision", source="http:ann", name=f"n{number}", nodes=1, rate=rate)
+        stored = await ledger.create(job, None, None)
+        started = NOW - timedelta(minutes=30)
+        failed = {"last_error": "ValueError: \u2028 'ü' 💥", "started": started, "ended": NOW}
+        later = stored.job.move(
+            JobState.FAILED, now=NOW + timedelta(seconds=number), token=next(TOKENS), **failed
+        )
+        assert await ledger.commit([Change(stored, later)]) != [None]
+
+    whole = await ledger.ended(NOW, 100)
+    some = await ledger.ended(NOW + timedelta(seconds=2), 100)
+    few = await ledger.ended(NOW, 1)
+
+    assert {one.name for one in whole.jobs} == {f"n{number}" for number in range(6)}
+    assert {one.name for one in some.jobs} == {f"n{number}" for number in range(2, 6)}
+    assert (whole.since, some.since) == (NOW, NOW + timedelta(seconds=2))
+    assert few.since > NOW
+    assert [one for one in whole.jobs if one.at >= few.since] == list(few.jobs)
+    one = whole.jobs[0]
+    assert (one.state, one.source, one.team, one.experiment) == (JobState.FAILED, "http:ann", "vision", "e")
+    assert one.error == "ValueError: \u2028 'ü' 💥"
+    assert one.usage == Usage(1, 0.5, 0.0, 1.0)
 
 
 async def test_what_was_created_is_read_back_whole(ledger: Ledger) -> None:

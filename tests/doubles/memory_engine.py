@@ -88,7 +88,7 @@ class MemoryEngine:
         await self._ask("entrance", target, rank)
         if self.jobs[target.name].state is not JobState.RUNNING:
             raise NotFound(f"{target.name} does not run")
-        return entrance("slurm", job="7", node=f"n{rank}", user="slipway")
+        return entrance("srun", job="7", node=f"n{rank}", user="slipway")
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         own = order.document["properties"].get("environmentVariables") or []

@@ -1,5 +1,47 @@
 /** The answers of the API. This file is generated: python -m functions.openapi */
 
+/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
+export type ProblemDocument = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  /** What the caller can do. */
+  remedy?: string;
+  jobId?: string;
+  errors?: Finding[];
+  receipt?: string;
+  /** Only in a 401 that asks for a token: where people can sign in. */
+  signIn?: SignInWay;
+};
+
+/** A job whose end was asked for. */
+export type CancelledJob = {
+  id: string;
+  name: string;
+  state: string;
+};
+
+/** A job whose end was not asked for. */
+export type KeptJob = {
+  id: string;
+  name: string;
+  why: string;
+};
+
+/** The jobs that fitted the conditions of a cancellation, the newest first. */
+export type CancelledJobs = {
+  jobs: CancelledJob[];
+  /** Those that the caller may not change, or that could not be reached now. */
+  refused: KeptJob[];
+};
+
+/** The refusal to cancel another number of jobs than expected. */
+export type OtherNumber = ProblemDocument & {
+  /** How many fit; missing if they are too many. */
+  number?: number;
+};
+
 /** The archive with the code that a job runs, also after an edit of the folder that it was made of. */
 export type JobCode = {
   /** The digest of its bytes, which every node checks before anything runs. */
@@ -47,7 +89,7 @@ export type CodeListing = JobCode & {
 };
 
 /** A container, for `kubectl` with the person's own rights. */
-export type KubernetesPlace = {
+export type KubectlPlace = {
   /** The address of the API server; missing if the app reaches it by one that only pods have. */
   server?: string;
   namespace: string;
@@ -55,9 +97,9 @@ export type KubernetesPlace = {
   container: string;
 };
 
-/** A node of a Slurm job, for `srun --overlap` as the user of the jobs. */
-export type SlurmPlace = {
-  /** The number of the Slurm job. */
+/** A node of a job, for `srun --overlap` as the user of the jobs. */
+export type SrunPlace = {
+  /** Its number, for `--jobid`. */
   job: string;
   node: string;
   /** The host on which `srun` runs; missing if it is on the person's own machine. */
@@ -73,8 +115,8 @@ export type SshPlace = {
   user: string;
 };
 
-/** A task on a node of Azure Batch. */
-export type BatchPlace = {
+/** A task of `az batch` on a node. */
+export type TaskPlace = {
   pool: string;
   node: string;
   job: string;
@@ -90,10 +132,10 @@ export type JobEntry = {
   rank: number;
   /** How many processes the job starts by itself; `rank` counts from 0. */
   ranks: number;
-  kubernetes?: KubernetesPlace;
-  slurm?: SlurmPlace;
+  kubectl?: KubectlPlace;
+  srun?: SrunPlace;
   ssh?: SshPlace;
-  batch?: BatchPlace;
+  task?: TaskPlace;
   /** Why `slipway shell` does not go there by itself. */
   reason?: string;
 };
@@ -214,6 +256,38 @@ export type Redriven = {
   kind: "message" | "event";
 };
 
+/** The last lines that a failed job wrote to standard error, or to standard output if to no other. */
+export type ErrorLines = {
+  file: string;
+  /** The byte of the file at which they begin, or one a little before: the `offset` of its log. */
+  offset: number;
+  /** At most 20, without the job's secrets; the whole file may have been continued since. */
+  lines: string[];
+};
+
+/** When a job that waits is expected to start, from what is known now. */
+export type ExpectedStart = {
+  earliest?: string;
+  /** Missing where that is not known. */
+  latest?: string;
+  why: string;
+};
+
+/** What happened to an attempt. */
+export type JobAttempt = {
+  attempt: number;
+  /** Its name on the cluster. */
+  name: string;
+  state: string;
+  acceptedAt?: string;
+  submittingAt?: string;
+  queuedAt?: string;
+  runningAt?: string;
+  endedAt?: string;
+  reason?: string;
+  message?: string;
+};
+
 /** One problem of a document; with its place if the text is known, and with a fix if one is certain. */
 export type Finding = {
   /** Its rule, as in docs/rules. */
@@ -247,7 +321,7 @@ export type Waits = {
   word: string;
   text: string;
   since: string;
-  /** Its place in its team's line, from 1 on, of a single job that waits for the quota. */
+  /** Of a single job: its place among those that wait for the same, from 1 on; by its team's line where it waits for the quota, else by creation. */
   position?: number;
 };
 
@@ -334,6 +408,8 @@ export type JobLine = {
   packagesSeconds?: number;
   /** The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way. */
   owner?: string;
+  /** Who asked first for its cancellation, by their id; missing where its cluster or a rule ended it. */
+  cancelledBy?: string;
   sweep?: SweepMember;
 };
 
@@ -377,10 +453,18 @@ export type HistoryEntry = {
   attempt: number;
   reason?: string;
   note?: string;
+  /** Who asked for the job's end then, by their id; for a key without a name that it is one. */
+  by?: string;
 };
 
 /** One job with its history, its problems and its receivers. */
 export type JobDetail = JobLine & {
+  /** In order; only where one job is asked for, and in its receipt. */
+  attempts?: JobAttempt[];
+  /** Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is asked for. */
+  errorLines?: ErrorLines;
+  /** Of a job that waits; only where one job is asked for. */
+  expectedStart?: ExpectedStart;
   /** What helps against `lastError`, if it is an error with one usual cause, such as a missing module. */
   remedy?: string;
   /** The jobs that have to succeed first. */
@@ -443,21 +527,6 @@ export type SweepDetail = {
 export type AcceptedSweep = SweepDetail & {
   /** Every value that was filled in. */
   notes: string[];
-};
-
-/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
-export type ProblemDocument = {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  /** What the caller can do. */
-  remedy?: string;
-  jobId?: string;
-  errors?: Finding[];
-  receipt?: string;
-  /** Only in a 401 that asks for a token: where people can sign in. */
-  signIn?: SignInWay;
 };
 
 /** A node, and its state in the engine's words. */
@@ -772,8 +841,6 @@ export type ErrorEnds = {
 /** The accepted document, the outcome, and every step in between. */
 export type Receipt = JobDetail & {
   versions: Record<string, string>;
-  /** Each attempt: its name on the cluster, its times, why it ended. */
-  attempts?: (Record<string, unknown>)[];
   waitedSeconds?: number;
   ranSeconds?: number;
   nodes?: number;
@@ -784,6 +851,109 @@ export type Receipt = JobDetail & {
   spec?: Record<string, string>;
   /** The completed document, secrets masked. */
   accepted?: Record<string, unknown>;
+};
+
+/** A job, and a moment of it. */
+export type JobMark = {
+  id: string;
+  name: string;
+  at: string;
+};
+
+/** Jobs that wait for the same. */
+export type WaitingGroup = {
+  /** As of `waiting` of a job; "" where the reason is not known yet. */
+  word: string;
+  /** The cluster, the team, the sweep or the job that they wait for; "" for the whole deployment. */
+  subject: string;
+  /** The sentence of the oldest one, at most 160 characters. */
+  text: string;
+  /** Whether they can never start as things stand. */
+  never: boolean;
+  jobs: number;
+  /** The one that was created first, and when it began to wait for this. */
+  oldest: JobMark;
+  /** The one whose turn comes first, and when it was created. */
+  next: JobMark;
+};
+
+/** Jobs that failed, were lost or rejected with errors of one signature. */
+export type FailureGroup = {
+  /** The error with `#` for numbers, digests and ids, at most 160 characters; the condition `error` of a list takes it. */
+  signature: string;
+  /** Of the last one. */
+  state: string;
+  jobs: number;
+  /** The one that ended first since then, and when. */
+  first: JobMark;
+  last: JobMark;
+};
+
+/** A running job that does nothing with what it has. */
+export type IdleJob = {
+  id: string;
+  name: string;
+  since: string;
+  endsAfter: string;
+};
+
+/** The nodes of a cluster by state, as the sweeper's timer saw them last. */
+export type ClusterNodes = {
+  name: string;
+  /** Null for a cluster that did not answer, or has not been asked yet. */
+  nodes: Record<string, number> | null;
+  /** Since when they are so, as far as it is recorded. */
+  at: string | null;
+};
+
+/** What the jobs of a team have, and what they used and may still use in this month. */
+export type TeamMonth = {
+  /** Null for jobs without a team. */
+  team: string | null;
+  /** Those that a cluster has, or is being given. */
+  jobs: number;
+  nodes: number;
+  gpus: number;
+  /** Used by jobs that have ended in this month. */
+  gpuHours: number;
+  cost: number;
+  /** What the jobs that have not ended may still use, if each runs as long as it may. */
+  reservedGpuHours: number;
+  reservedCost: number;
+  /** Of the team's quota, a month. */
+  limitGpuHours?: number;
+  /** Of the team's quota, a month. */
+  budget?: number;
+};
+
+/** How many entries of each list did not fit into the answer; those with the fewest jobs. */
+export type LeftOut = {
+  waiting?: number;
+  failures?: number;
+  idle?: number;
+  clusters?: number;
+  use?: number;
+};
+
+/** What runs, waits and failed, what is free, and what was used; at most 8 kB. */
+export type Overview = {
+  scope: "mine" | "team" | "all";
+  /** Jobs that have ended are counted since then: later than asked for where there are too many. */
+  since: string;
+  /** Jobs by state: all that have not ended, and those that have ended since then. */
+  counts: Record<string, number>;
+  /** The largest first. */
+  waiting: WaitingGroup[];
+  /** The largest first. */
+  failures: FailureGroup[];
+  idle: IdleJob[];
+  clusters: ClusterNodes[];
+  month: string;
+  currency: string;
+  /** The use of teams without a quota is counted since then: later than the month began where there are too many jobs, or they are archived. */
+  countedSince: string;
+  use: TeamMonth[];
+  leftOut?: LeftOut;
 };
 
 /** A part of a fix: the text that belongs between two places. Lines and columns count from 1. */
@@ -867,13 +1037,30 @@ export type Quota = {
 /** A team, its quota, and its use. */
 export type TeamShare = {
   name: string;
-  /** Null for a team without a quota, whose use is not counted. */
+  /** Null for a team without a quota; its use is counted by its jobs, this month. */
   quota: Quota | null;
   use: TeamUse | null;
-  /** By month in UTC, such as 2026-11, the last thirteen. */
+  /** By month in UTC, such as 2026-11, the last thirteen; of a team without a quota this one. */
   months: Record<string, MonthUsage>;
   /** Why its use is not known, and what an operator may do, where it has a quota and no use. */
   error?: string;
+};
+
+/** What the jobs of a caller, or of an experiment, used and may still use in a month. */
+export type UsageShare = {
+  team: string | null;
+  /** Missing for jobs that came by a door, or with a key without a name. */
+  owner?: string;
+  experiment?: string;
+  /** Those that have ended, whose use follows. */
+  jobs: number;
+  nodeHours: number;
+  gpuHours: number;
+  cost: number;
+  /** Those that a cluster has, or is being given, and that may still use what is reserved. */
+  atWork: number;
+  reservedGpuHours: number;
+  reservedCost: number;
 };
 
 /** The caller's teams; all teams for a caller who may see every job. */
@@ -881,6 +1068,10 @@ export type TeamsUsage = {
   month: string;
   currency: string;
   teams: TeamShare[];
+  /** What is counted by jobs is counted since then: later than the month began where there are too many, or where they are archived. */
+  countedSince: string;
+  /** The 200 that used most; where `by` asks for them. */
+  shares?: UsageShare[];
 };
 
 /** The teams, with their use of a quota. */

@@ -94,7 +94,7 @@ def _counts(pool: Pool) -> dict[str, Any]:
 
 
 def _by_state(nodes: list[Node]) -> dict[str, int]:
-    totals = Counter(node.state for node in nodes)
+    totals = Counter(node.shown_state for node in nodes)
     counts = dict.fromkeys(_STATES, 0)
     for state in _STATES:
         counts[state] = sum(count for name, count in totals.items() if name == state.lower())

@@ -29,7 +29,7 @@ async def get(call: Call) -> web.StreamResponse:
 
 async def reboot(call: Call) -> web.StreamResponse:
     """Reboot a node."""
-    pool, node = _working(call)
+    pool, node = _restarting(call)
     option = bodies.read(pool_bodies.Reboot, call.body).node_reboot_option
     call.emulator.conductor.reboot(pool, node, option, clean=False)
     return done(call, 202)
@@ -37,7 +37,7 @@ async def reboot(call: Call) -> web.StreamResponse:
 
 async def reimage(call: Call) -> web.StreamResponse:
     """Reboot a node, and clear its directories."""
-    pool, node = _working(call)
+    pool, node = _restarting(call)
     option = bodies.read(pool_bodies.Reboot, call.body).node_reimage_option
     call.emulator.conductor.reboot(pool, node, option, clean=True)
     return done(call, 202)
@@ -125,6 +125,14 @@ def node_of(call: Call) -> PoolNode:
 def _working(call: Call) -> PoolNode:
     pool, node = node_of(call)
     if node.state not in (*WORKING, "starttaskfailed", "unusable"):
+        raise conflict("NodeNotReady", "The specified compute node is not ready for this operation.")
+    return PoolNode(pool, node)
+
+
+def _restarting(call: Call) -> PoolNode:
+    """The node of the path, if it is idle or runs: no other one is rebooted, as the service documents."""
+    pool, node = node_of(call)
+    if node.state not in WORKING:
         raise conflict("NodeNotReady", "The specified compute node is not ready for this operation.")
     return PoolNode(pool, node)
 

@@ -88,6 +88,8 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     gang = body.multi_instance_settings
     if gang:
         bodies.check_files("commonResourceFiles", gang.common_resource_files)
+        if body.required_slots != 1:
+            raise invalid("requiredSlots", str(body.required_slots), "A multi-instance task needs one slot")
     if body.container_settings:
         _check_container(body)
     content = bodies.shown(body)

@@ -42,7 +42,7 @@ def pool_view(base: str, pool: Pool) -> View:
         **pool.document,
     }
     view["vmSize"] = str(view["vmSize"]).lower()
-    if pool.resize_errors:
+    if pool.resize_errors and pool.allocation == "steady":  # the service shows them at no other time
         view["resizeErrors"] = list(pool.resize_errors)
     if scale := pool.autoscale:
         del view["resizeTimeout"]
@@ -63,7 +63,7 @@ def node_view(base: str, pool: Pool, node: Node, running: list[Task]) -> View:
     view: View = {
         "id": node.id,
         "url": f"{base}/pools/{pool.id}/nodes/{node.id}",
-        "state": node.state,
+        "state": node.shown_state,
         "schedulingState": "enabled" if node.takes_tasks else "disabled",
         "stateTransitionTime": stamp(node.since),
         "allocationTime": stamp(node.allocated),

@@ -194,9 +194,8 @@ class Conductor:
         used: dict[str, int] = {}
         for run in self._runs.values():
             if run.task.pool == pool.key:
-                slots = pool.slots if run.task.instances > 1 else run.task.slots
                 for node in run.task.nodes:
-                    used[node] = used.get(node, 0) + slots
+                    used[node] = used.get(node, 0) + run.task.slots
         return used
 
     def _begin(self, task: Task) -> None:

@@ -12,19 +12,20 @@ def placements(
 
     `closed`: job → the nodes on which none of its tasks runs.
 
-    A multi-instance task that fits the pool reserves nodes until it has enough of them.
+    A multi-instance task that fits the pool reserves nodes until it has enough of them. On a pool whose nodes
+    may not speak to each other, or have several slots, it waits for ever, as the service documents.
     """
     working = [node.id for node in pool.nodes if node.state in WORKING and node.takes_tasks]
     free = {node: pool.slots - used.get(node, 0) for node in working}
+    takes_gangs = bool(pool.document.get("enableInterNodeCommunication")) and pool.slots == 1
     placed = []
     for task in waiting:
         if not any(free.values()):
             break
+        if task.instances > 1 and not takes_gangs:
+            continue
         shut = closed.get(task.job, ())
         fitting = [node for node in _order(pool, free) if free[node] >= task.slots and node not in shut]
-        if task.instances > 1:
-            fitting = [node for node in fitting if free[node] == pool.slots]
-        slots = pool.slots if task.instances > 1 else task.slots
         if len(fitting) >= task.instances:
             nodes = tuple(fitting[: task.instances])
             placed.append((task, nodes))
@@ -33,7 +34,7 @@ def placements(
         else:
             continue
         for node in nodes:
-            free[node] -= slots
+            free[node] -= task.slots
     return placed
 
 

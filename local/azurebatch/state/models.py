@@ -73,6 +73,11 @@ class Node(BaseModel):
         return self.model_copy(update=changes)
 
     @property
+    def shown_state(self) -> str:
+        """The state that callers see: a node that takes no tasks, and runs none, is offline."""
+        return "offline" if self.state == "idle" and not self.takes_tasks else self.state
+
+    @property
     def address(self) -> str:
         """An address of the loopback network, to which tasks can bind and connect."""
         return address(self.number)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from local.kubernetes.api import Refused, api
 from local.kubernetes.kubeconfig import connection
-from local.kubernetes.kubelet.logs import serve
 from local.kubernetes.kubelet.node import Node, Settings
+from local.kubernetes.kubelet.port import serve
 from local.stop import stop_event
 
 

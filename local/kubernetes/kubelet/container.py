@@ -1,9 +1,10 @@
 """The first process of a pod: makes its root, takes its rights, and becomes the command.
 
 A program of its own (standard library only), run by `unshare` in namespaces of its own as `python -I -S`,
-with an order in JSON on standard input, and the number of a pipe. The root has everything of this machine,
-and the pod's volumes at their places: a directory in which a place is missing is replaced by one of the pod's
-own with the same entries, so that nothing is made on this machine.
+with an order in JSON on standard input, and the number of a pipe, into which it writes a byte once it can be
+asked to end, and another once it is in its root. The root has everything of this machine, and the volumes of
+the pod at their places: a directory in which a place is missing is replaced by one of the pod's own with the
+same entries, so that nothing is made on this machine.
 """
 
 import contextlib
@@ -31,8 +32,9 @@ def main() -> None:
     """Carry out the order."""
     # The first process of a namespace gets only the signals that it handles.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(_ENDED))
-    os.write(int(sys.argv[1]), b"1")  # says that it does
-    os.close(int(sys.argv[1]))
+    ready = int(sys.argv[1])
+    os.set_inheritable(ready, False)
+    os.write(ready, b"1")  # says that it does
     order = json.loads(sys.stdin.buffer.read())
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -42,6 +44,7 @@ def main() -> None:
         os.umask(0o022)
         _take_rights(order)
         os.chdir(order["directory"] or "/")
+        os.write(ready, b"1")
         os.execvpe(order["argv"][0], order["argv"], order["environment"])  # noqa: S606 - no shell
     except OSError as error:
         sys.stderr.write(f"{error.filename or order['argv'][0]}: {error.strerror}\n")

@@ -25,14 +25,23 @@ _SIGNALLED = 128
 class ContainerProcess:
     """One container that was started."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, order: Mapping[str, Any]) -> None:
         self._process = process
+        self.order = order
+
+    @property
+    def first(self) -> int | None:
+        """Its first process, the only child of the one that made its namespaces; None once it has ended."""
+        pid = self._process.pid
+        with contextlib.suppress(OSError, IndexError):
+            return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        return None
 
     @classmethod
     async def start(cls, order: Mapping[str, Any], log: Path) -> ContainerProcess:
         """Start it; `order` is what `container.py` reads. What it writes goes into `log`.
 
-        When this returns, it can be asked to end.
+        When this returns, it is in its root, and can be asked to end.
         """
         own = () if os.geteuid() == 0 else _OF_A_USER
         reader, writer = os.pipe()
@@ -48,12 +57,13 @@ class ContainerProcess:
             )
             os.close(writer)
             await asyncio.to_thread(ready.read, 1)  # one byte, or none where the process has ended
-        with contextlib.suppress(ConnectionError):
-            stdin = piped(process.stdin)
-            stdin.write(json.dumps(order).encode())
-            await stdin.drain()
-            stdin.close()
-        return cls(process)
+            with contextlib.suppress(ConnectionError):
+                stdin = piped(process.stdin)
+                stdin.write(json.dumps(order).encode())
+                await stdin.drain()
+                stdin.close()
+            await asyncio.to_thread(ready.read, 1)
+        return cls(process, order)
 
     async def wait(self) -> int:
         """The exit code; that of a signal as a shell has it."""
@@ -73,12 +83,12 @@ class ContainerProcess:
         return await self.wait()
 
     def _signal(self, number: signal.Signals) -> None:
-        """To the first process in its namespaces, the only child of the one that made them."""
-        pid = self._process.pid
-        with contextlib.suppress(OSError, IndexError):
-            first = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
-            os.kill(first, number)
-            return
+        """To the first process, or to the one that makes its namespaces."""
+        first = self.first
+        with contextlib.suppress(ProcessLookupError):
+            if first is not None:
+                os.kill(first, number)
+                return
         if number == signal.SIGKILL:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()

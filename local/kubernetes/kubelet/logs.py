@@ -1,12 +1,9 @@
-"""The port of a node: the API server reads logs there, over TLS, with its certificate."""
+"""The log of a pod, as the API server reads it."""
 
 from __future__ import annotations
 
 import asyncio
-import ssl
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from aiohttp import web
 
@@ -14,31 +11,10 @@ from local.kubernetes.kubelet.pod import Pod
 
 #: Seconds between two looks into a log that is followed.
 _AGAIN = 0.2
-#: Finds a pod of the node by its namespace and name.
-Find = Callable[[str, str], Pod | None]
 
 
-async def serve(find: Find, port: int, certificate: Path, authority: Path) -> web.AppRunner:
-    """Serve until the runner is cleaned up. Raises OSError where the port is taken."""
-    application = web.Application()
-
-    async def read(request: web.Request) -> web.StreamResponse:
-        return await _log(find, request)
-
-    application.router.add_get("/containerLogs/{namespace}/{name}/{container}", read)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority))
-    context.verify_mode = ssl.CERT_REQUIRED
-    context.load_cert_chain(certificate, certificate.with_suffix(".key"))
-    await web.TCPSite(runner, "127.0.0.1", port, ssl_context=context).start()
-    return runner
-
-
-async def _log(find: Find, request: web.Request) -> web.StreamResponse:
-    pod = find(request.match_info["namespace"], request.match_info["name"])
-    if pod is None:
-        raise web.HTTPNotFound(text="no such pod on this node")
+async def log(pod: Pod, request: web.Request) -> web.StreamResponse:
+    """What its container has written; with `follow`, until it writes no more."""
     try:
         file = await asyncio.to_thread(pod.log.open, "rb")  # open, it outlives the folder of the pod
     except OSError:

@@ -14,6 +14,7 @@ from local.kubernetes.api import STRATEGIC, Api, Refused, Unreachable
 from local.kubernetes.kubelet import status
 from local.kubernetes.kubelet.container_process import ContainerProcess
 from local.kubernetes.kubelet.environment import NotYet, environment, expand, hostname
+from local.kubernetes.kubelet.running_container import RunningContainer
 from local.kubernetes.kubelet.volumes import mounts
 
 #: Seconds until the objects that a pod waits for are looked up again.
@@ -30,10 +31,12 @@ class Pod:
         self._api = api
         self._pod = pod
         self._folder = folder
-        self._address = address
+        self.address = address
         self._path = path
         self._stopping, self._over = asyncio.Event(), asyncio.Event()
         self._grace, self._started = float(_GRACE), ""
+        #: by the name of the container
+        self._processes: dict[str, ContainerProcess] = {}
         self._task = asyncio.create_task(self._live(), name=pod["metadata"]["name"])
         self._task.add_done_callback(_report)
 
@@ -46,6 +49,12 @@ class Pod:
     def is_over(self) -> bool:
         """Whether it writes no more into its log."""
         return self._over.is_set()
+
+    def container(self, name: str) -> RunningContainer | None:
+        """The container of that name while it runs, for commands beside its own."""
+        process = self._processes.get(name)
+        first = process.first if process else None
+        return RunningContainer(first, process.order) if process and first else None
 
     def see(self, pod: Mapping[str, Any]) -> None:
         """What the API server has of it now: it may have to end."""
@@ -83,13 +92,14 @@ class Pod:
             end = await self._run_first(first)
             if end is None or end.code:
                 return end
-        order = await self._order(self._pod["spec"]["containers"][0])
+        main = self._pod["spec"]["containers"][0]
+        order = await self._order(main)
         if order is None:
             return None
         self._started = status.now()
         began.write_text(self._started)
-        process = await ContainerProcess.start(order, self.log)
-        await self._say(status.running(self._pod, self._address, self._started))
+        process = self._processes[main["name"]] = await ContainerProcess.start(order, self.log)
+        await self._say(status.running(self._pod, self.address, self._started))
         return await self._until_over(process)
 
     async def _run_first(self, container: Mapping[str, Any]) -> status.End | None:
@@ -159,7 +169,7 @@ class Pod:
             raise NotYet("CreateContainerConfigError", "its image is this machine: give it a command")
         root = self._folder / "root"
         root.mkdir(parents=True, exist_ok=True)
-        values = await environment(self._api, self._pod, container, self._address, self._path)
+        values = await environment(self._api, self._pod, container, self.address, self._path)
         argv = [*container["command"], *(container.get("args") or ())]
         rights = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
         return {

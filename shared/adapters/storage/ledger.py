@@ -16,11 +16,13 @@ from operator import itemgetter
 from shared.adapters.storage import other_rows, rows
 from shared.adapters.storage.checks.check import check_rows
 from shared.adapters.storage.lists import listed
+from shared.adapters.storage.lists.ended import ended_since
 from shared.adapters.storage.lists.listing import BOUNDS, Bounds, Listing
 from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.errors import Exists, Unreadable
 from shared.core.job import Job, Stored
+from shared.core.ledger.ended import EndedJobs
 from shared.core.ledger.entries import Active, Change, DropMemo, Pause, Reported, Standing, Unfinished
 from shared.core.ledger.listing import Page, Query
 from shared.core.notify.events import Notice
@@ -111,6 +113,10 @@ class TableLedger:
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
         """One range query a shard, or some: see `listing`."""
         return await self._listing.find(query, limit, after)
+
+    async def ended(self, since: datetime, most: int) -> EndedJobs:
+        """One range query a shard, of some columns."""
+        return await ended_since(self._store, since, most)
 
     async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         """Two range queries a shard, of keys and sources; the slot of a job counts more than its creation."""

@@ -75,6 +75,8 @@ class JobSweep(BaseModel):
     #: one mark for each job: how it ended
     ends: str = ""
     cancel: bool = False
+    #: who asked first for its cancellation
+    cancelled_by: str = ""
     #: where the whole record is, if this one is only a tombstone
     archived: str = ""
 

@@ -132,6 +132,7 @@ def tombstone(job: Job, location: LineLocation) -> Job:
         "target": None,
         "problems": (),
         "message": "",
+        "error_lines": None,
     }
     members = {"drop": drop, "history": job.history[-1:], "archived": str(location)}
     return job.model_copy(update=nothing | members)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from shared.core.job import Job, Stored
+from shared.core.ledger.ended import EndedJobs
 from shared.core.ledger.entries import (
     Active,
     Change,
@@ -66,6 +67,9 @@ class Ledger(Protocol):
         experiment or cluster, two. For any other condition, a bounded search is made: then a page may be
         `cut`.
         """
+
+    async def ended(self, since: datetime, most: int) -> EndedJobs:
+        """Jobs that have ended since then, at most `most` of a shard; one range query a shard."""
 
     async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         """When each job of a source could start, from `since` on: its creation, or its slot; by id.

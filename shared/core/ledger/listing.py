@@ -45,6 +45,8 @@ class Query:
     seen_by: Caller | None = None
     #: the id of a job sweep
     sweep: str = ""
+    #: the code of a request that asked for the ends of many jobs
+    cancel_request: str = ""
 
     def fits(self, job: Job) -> bool:
         """Whether a job fulfils all conditions."""
@@ -60,6 +62,7 @@ class Query:
             and self.team in ("", job.team)
             and (self.seen_by is None or self.seen_by.sees(job))
             and self.sweep in ("", job.sweep.id if job.sweep else None)
+            and self.cancel_request in ("", job.cancel_request)
             and self._has_words(job)
         )
 
@@ -113,6 +116,7 @@ _NOT_SHOWN = {
     "retry": Budget(),
     "spent": Budget(),
     "problems": (),
+    "error_lines": None,
     "received": "",
     "misses": 0,
     "missed_at": None,

@@ -116,6 +116,8 @@ class Entry(FrozenModel):
     waits: str = ""
     #: the files that came too late for it, as `Drop.late`
     late: str = ""
+    #: who asked for the job's end by it; "" for any other entry
+    by: str = ""
 
 
 def shortened(history: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -123,6 +125,15 @@ def shortened(history: tuple[Entry, ...]) -> tuple[Entry, ...]:
     if len(history) <= _HISTORY:
         return history
     return (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
+
+
+class ErrorLines(FrozenModel):
+    """The last lines that a failed job wrote, without its secrets: whole, as a terminal shows them."""
+
+    file: str
+    #: the byte of the file at which they begin, or one a little before
+    offset: int
+    lines: tuple[str, ...]
 
 
 #: The sign of idleness: all its GPUs are idle, or nothing is added to its standard output and error.

@@ -20,15 +20,15 @@ _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _ID = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 #: Tool → each of its values, and the form of that. A value that ends with `?` here may be left out.
 FORMS: Mapping[str, Mapping[str, str]] = {
-    "kubernetes": {
+    "kubectl": {
         "server?": r"https?://[A-Za-z0-9\[][A-Za-z0-9.:\[\]-]{0,252}(?:/[A-Za-z0-9._~/-]{0,200})?",
         "namespace": _LABEL,
         "pod": r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?",
         "container": _LABEL,
     },
-    "slurm": {"job": r"[1-9][0-9]{0,9}", "node": _HOST, "login?": _HOST, "user": _USER},
+    "srun": {"job": r"[1-9][0-9]{0,9}", "node": _HOST, "login?": _HOST, "user": _USER},
     "ssh": {"host": _HOST, "port": r"[1-9][0-9]{0,4}", "user": _USER},
-    "batch": {
+    "task": {
         **dict.fromkeys(("pool", "node", "job", "task"), _ID),
         "directory": r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,500}",
     },

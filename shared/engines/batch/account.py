@@ -17,8 +17,9 @@ from shared.login import Login
 log = logging.getLogger(__name__)
 
 _API = "2025-06-01"
-#: Seconds that a view of a pool waits for the quota, and an operator for the answer to a command.
-_SHORT, _PATIENCE = 1.5, 30.0
+#: Seconds that a view of a pool waits for the quota, and that the question may take beside it; an operator
+#: waits as long for the answer to a command.
+_SHORT, _PATIENCE = 0.5, 30.0
 #: Seconds for which an answer is valid, and after which a failed query is repeated.
 _GOOD, _AGAIN = 3600.0, 300.0
 #: Seconds after which an answer no longer counts, if no other one came.
@@ -46,23 +47,30 @@ class Account:
         self._properties: Mapping[str, Any] = {}
         #: when the account was last asked, for how long no question follows, and when it last answered
         self._asked_at, self._pause, self._read_at = float("-inf"), 0.0, float("-inf")
+        self._question: asyncio.Task[None] | None = None
 
     async def quota(self, size: str) -> Quota | None:
         """The quota for nodes of this size; None if it is not known. Never raises.
 
-        It is at most an hour old, or two where the account cannot be read.
+        It is at most an hour old, or two where the account cannot be read. An answer that takes longer than a
+        view may wait is there for the next one.
         """
         if self._cluster.resource and not 0 <= self._clock() - self._asked_at < self._pause:
             self._asked_at, self._pause = self._clock(), _AGAIN
-            try:
-                async with asyncio.timeout(self._patience):
-                    self._properties = await self._read()
-                self._asked_at = self._read_at = self._clock()
-                self._pause = _GOOD
-            except (EngineError, TimeoutError) as error:
-                why = str(error) or "no answer in time"
-                log.warning("the quota of the account of %s is not known: %s", self._cluster.name, why)
+            self._question = asyncio.create_task(self._ask())
+            await asyncio.wait([self._question], timeout=self._patience)
         return self._quota(self._properties if abs(self._clock() - self._read_at) < _LONGEST else {}, size)
+
+    async def _ask(self) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                self._properties = await self._read()
+        except (EngineError, TimeoutError) as error:
+            why = str(error) or "no answer in time"
+            log.warning("the quota of the account of %s is not known: %s", self._cluster.name, why)
+        else:
+            self._asked_at = self._read_at = self._clock()
+            self._pause = _GOOD
 
     async def read_quota(self, size: str) -> Quota | None:
         """The quota right now; None if the account does not report it. Raises EngineError."""
@@ -75,7 +83,9 @@ class Account:
             raise Transient("Azure Resource Manager does not answer in time") from None
 
     async def close(self) -> None:
-        """Close the connections of the credential."""
+        """Close the connections of the credential, and ask no more."""
+        if self._question is not None:
+            self._question.cancel()
         await self._login.close()
 
     def _quota(self, properties: Mapping[str, Any], size: str) -> Quota | None:

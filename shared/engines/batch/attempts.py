@@ -6,10 +6,11 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from shared.core.each import each
-from shared.core.engine import ClusterView, Observation, Order
+from shared.core.engine import Observation, Order
 from shared.core.errors import Conflict, EngineError, NotFound
 from shared.core.job import JobState, Target
 from shared.core.relations.entrance import Entrance, entrance
@@ -17,12 +18,13 @@ from shared.engines.alone import alone
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.request import forgetting, life, queue, submission
 from shared.engines.batch.pool import Pool
-from shared.engines.batch.pools import why
+from shared.engines.batch.queues import Queues
 from shared.engines.batch.scaling import demand
+from shared.engines.batch.situation import Situation, by_record, ended, unfinished
 from shared.engines.batch.storage.access import Access
 from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.batch.tasks import Listed, Tasks
-from shared.engines.batch.translation import nodes_of, observation, was_taken_back
+from shared.engines.batch.translation import ended_by_request, nodes_of
 from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
 from shared.engines.recorded import placed
@@ -53,13 +55,14 @@ class Attempts:
         self,
         cluster: BatchCluster,
         tasks: Tasks,
+        queues: Queues,
         pool: Pool,
         lately: Lately[str],
         records: Records | BlobRecords,
         access: Access,
         clock: Callable[[], float],
     ) -> None:
-        self._cluster, self._tasks, self._pool = cluster, tasks, pool
+        self._cluster, self._tasks, self._queues, self._pool = cluster, tasks, queues, pool
         self._lately, self._records, self._clock = lately, records, clock
         self._access = access
         self._looked: datetime | None = None
@@ -89,10 +92,10 @@ class Attempts:
         listed = [one async for one in self._tasks.listed(since)]
         self._looked = now
         sizes = [nodes_of(one.task) for one in listed if not one.is_over and one.is_readable]
-        view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
+        situation = await self._situation() if sizes else Situation()
         if sizes:
-            await self._pool.scale(demand(sizes))
-            await self._pool.reboot_failed()
+            await self._pool.scale(demand(sizes, self._pool.slots))
+            await self._pool.restart_failed()
         over = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(over, self._tasks.delete)
         by_name = {one.name: one for one in listed}
@@ -102,13 +105,13 @@ class Attempts:
             if task is None or task.is_over or not task.is_readable:
                 unclear.append(target)
             elif task.token == target.token:
-                result[target.name] = _unfinished(task, view)
+                result[target.name] = unfinished(task, situation)
 
         async def look_at(target: Target) -> Observation | None:
             task = by_name.get(target.name.lower()) or await self._tasks.find(target)
             if task is None or task.token != target.token:
-                return None
-            return await alone(target.name, self._understood(task, target, view))
+                return await alone(target.name, self._by_record(target)) if task is None else None
+            return await alone(target.name, self._understood(task, target, situation))
 
         answers = await each(unclear, look_at)
         looks = {one.name: answer for one, answer in zip(unclear, answers, strict=True) if answer is not None}
@@ -120,17 +123,21 @@ class Attempts:
         return {str(one.task["id"]): one.token for one in listed if one.token and not one.is_over}
 
     async def see(self, target: Target) -> Observation:
-        """Read one task. Raises NotFound."""
-        return await self._observed(await self._own(target), target)
+        """Read one task, or the record of one that is gone. Raises NotFound."""
+        try:
+            task = await self._own(target)
+        except NotFound:
+            if end := await self._by_record(target):
+                return end
+            raise
+        return await self._observed(task, target)
 
     async def entrance(self, target: Target, number: int) -> Entrance:
         """Where the task is on the node of that number. Raises NotFound."""
         task = await self._own(target)
         node, directory = await self._tasks.place(task, number)
         pool, name = self._cluster.pool, str(task.task["id"])
-        return entrance(
-            "batch", BY_HAND, pool=pool, node=node, job=task.queue, task=name, directory=directory
-        )
+        return entrance("task", BY_HAND, pool=pool, node=node, job=task.queue, task=name, directory=directory)
 
     async def cancel(self, target: Target) -> None:
         """End the task, if there is one: one that runs is asked first, and terminated later."""
@@ -183,21 +190,24 @@ class Attempts:
 
     async def _observed(self, task: Listed, target: Target) -> Observation:
         waits = task.task.get("state") == "active"
-        view = await self._lately.now(self._cluster.name, _GOOD) if waits else None
-        return await self._understood(task, target, view)
+        return await self._understood(task, target, await self._situation() if waits else Situation())
 
-    async def _understood(self, task: Listed, target: Target, view: ClusterView | None) -> Observation:
+    async def _situation(self) -> Situation:
+        """The pool, as far as it is known, or why it is refused; the Batch jobs."""
+        name = self._cluster.name
+        view = await self._lately.now(name, _GOOD) or self._lately.refusal(name)
+        return Situation(view, await self._queues.states())
+
+    async def _understood(self, task: Listed, target: Target, situation: Situation) -> Observation:
         if not task.checked().is_over:
-            return _unfinished(task, view)
+            return unfinished(task, situation)
+        if ended_by_request(task.task):
+            situation = replace(situation, states=await self._queues.states())
         record = await self._records.find(target)
         segment = self._records.segment(target, record) if record is not None else ""
-        return placed(observation(task.task, record), record, segment)._replace(handle=task.handle)
+        return placed(ended(task, record, situation), record, segment)
 
-
-def _unfinished(task: Listed, view: ClusterView | None) -> Observation:
-    """The observation of a task that has not ended."""
-    observed = observation(task.task)
-    if task.task.get("state") != "active":
-        return observed._replace(handle=task.handle)
-    reason = why(nodes_of(task.task), view, taken_back=was_taken_back(task.task))
-    return observed._replace(handle=task.handle, why=reason)
+    async def _by_record(self, target: Target) -> Observation | None:
+        """How an attempt ended whose task someone deleted; None if that is not known."""
+        record = await self._records.find(target)
+        return by_record(record, self._records.segment(target, record) if record is not None else "")

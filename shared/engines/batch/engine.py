@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from shared.core.abilities import Ability
 from shared.core.engine import ClusterView, Observation, Order, Submission
-from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.facts import NO_FACTS, Allotted, ClusterFacts
 from shared.core.job import Target
 from shared.core.relations.entrance import Entrance, node_of
 from shared.core.relations.variables import Variable
@@ -23,6 +24,7 @@ from shared.engines.batch.job.check import check
 from shared.engines.batch.job.request import submission
 from shared.engines.batch.job.site import site
 from shared.engines.batch.pool import Pool
+from shared.engines.batch.queues import Queues
 from shared.engines.batch.storage.access import Access
 from shared.engines.batch.storage.blob_records import BlobRecords
 from shared.engines.batch.tasks import Tasks
@@ -69,6 +71,7 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
             name: Attempts(
                 one,
                 Tasks(one, clients[name]),
+                Queues(one, clients[name], clock),
                 self._pools[name],
                 self._lately,
                 records[name],
@@ -118,7 +121,7 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """The facts of the last view of the pool and the configured ones; none if it never answered."""
         view = await self._lately.view(self._cluster(cluster).name)
-        return view.facts if view else NO_FACTS
+        return view.facts if view else replace(NO_FACTS, allotted=Allotted(None, None))
 
 
 def _records_of(cluster: BatchCluster, access: Access, proofs: Proofs | None) -> Records | BlobRecords:

@@ -12,8 +12,8 @@ from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.batch.account import Account
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.node_faults import FILTER, SELECT, faults, may_reboot
-from shared.engines.batch.pools import error_text, target_of, view
+from shared.engines.batch.node_faults import FILTER, MENDED, SELECT, faults, is_mended, may_restart
+from shared.engines.batch.pools import error_text, nodes_in, slots_of, target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.wire.client import BatchClient
 
@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 #: bring enough nodes is written again: the service evaluates a new one at once, an old one every five
 #: minutes.
 _PAUSE, _AGAIN = 30.0, 60.0
+#: The codes for a node that is not rebooted in its state; only one that is idle or runs is, as documented.
+_NOT_REBOOTED = ("NodeNotReady", "NodeStateUnusable")
 
 
 class Pool:
@@ -36,10 +38,18 @@ class Pool:
         self._formula, self._written = "", float("-inf")
         #: the number of nodes that the pool is resizing to
         self._target = 0
+        #: how many tasks on one node share it, by the last view
+        self.slots = 1
         #: the problem with the last formula
         self._trouble = ""
-        #: the nodes of the last view that cannot run jobs, until they are rebooted
+        #: the errors of the last resize that ended, and the nodes of the last view
+        self._resize_errors: Sequence[Any] = ()
+        self._nodes = 0
+        #: the nodes of the last view that cannot run jobs, until they are rebooted or removed
         self._failed: Sequence[Mapping[str, Any]] = ()
+        #: since when nodes fail one after the other, and what was last said of them
+        self._failing_since: datetime | None = None
+        self._faults: tuple[str, ...] = ()
 
     async def view(self) -> ClusterView:
         """The current pool, by two calls; once an hour a third one asks for the account's quota."""
@@ -50,12 +60,38 @@ class Pool:
             if one.get("poolId") == name:
                 counts = one
         self._formula = str(pool.get("autoScaleFormula") or "") if pool.get("enableAutoScale") else ""
-        self._target = target_of(pool)
+        self._target, self.slots = target_of(pool), slots_of(pool)
         quota = await self._account.quota(str(pool.get("vmSize") or ""))
-        current = view(self._cluster, pool, counts, quota)
+        current = view(self._cluster, self._with_last_errors(pool), counts, quota)
         self._failed = await self._failed_nodes() if current.counts["unusable"] else []
-        errors = (*current.errors, *filter(None, [self._trouble]), *faults(self._failed))
+        errors = (*current.errors, *filter(None, [self._trouble]), *self._faults_of(current))
         return replace(current, errors=errors)
+
+    def _faults_of(self, current: ClusterView) -> tuple[str, ...]:
+        """What is said of nodes that failed: also while they, or others in their place, start anew."""
+        if self._failed:
+            self._failing_since = self._failing_since or self._now()
+            is_ours = self._cluster.scales and is_mended(self._failing_since, self._now())
+            self._faults = faults(self._failed, self._failing_since + MENDED if is_ours else None)
+        elif current.state == "steady" and not current.counts["preparing"]:
+            self._failing_since, self._faults = None, ()
+        elif not is_mended(self._failing_since, self._now()):
+            self._faults = ()
+        return self._faults
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+    def _with_last_errors(self, pool: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The pool, while it is being resized with the errors of the last resize, unless nodes came since.
+
+        The service shows them only between two resizes, and Slipway itself begins the next one.
+        """
+        nodes = nodes_in(pool)
+        if pool.get("allocationState") == "steady" or nodes > self._nodes:
+            self._resize_errors = pool.get("resizeErrors") or ()
+        self._nodes = nodes
+        return {**pool, "resizeErrors": self._resize_errors}
 
     async def _failed_nodes(self) -> Sequence[Mapping[str, Any]]:
         """The nodes whose start task failed, or that are unusable."""
@@ -66,21 +102,33 @@ class Pool:
             log.warning("the nodes of %s that failed cannot be read: %s", self._cluster.name, error)
             return []
 
-    async def reboot_failed(self) -> None:
-        """Reboot the nodes that failed a short time ago, of a pool that is ours to scale.
+    async def restart_failed(self) -> None:
+        """Reboot the nodes that failed a short time ago, of a pool that is ours to scale, or remove them.
 
         Errors are logged, so no job fails because of them.
         """
         failed, self._failed = self._failed if self._cluster.scales else [], []
-        now = datetime.fromtimestamp(self._clock(), UTC)
-        for name in (str(one.get("id") or "") for one in failed if may_reboot(one, now)):
+        now = self._now()
+        if not is_mended(self._failing_since, now):
+            return
+        for name in (str(one.get("id") or "") for one in failed if may_restart(one, now)):
             try:
-                body = {"nodeRebootOption": "requeue"}
-                await self._client.call("POST", f"/pools/{self._cluster.pool}/nodes/{name}/reboot", body)
+                verb = await self._restart(name)
             except EngineError as error:
                 log.warning("the node %s of %s is not rebooted: %s", name, self._cluster.name, error)
             else:
-                log.warning("the node %s of %s had failed and is rebooted", name, self._cluster.name)
+                log.warning("the node %s of %s had failed and is %s", name, self._cluster.name, verb)
+
+    async def _restart(self, name: str) -> str:
+        """Reboot a node, or remove it if the service does not reboot it: the formula brings another one."""
+        pool, body = self._cluster.pool, {"nodeRebootOption": "requeue"}
+        answer = await self._client.call(
+            "POST", f"/pools/{pool}/nodes/{name}/reboot", body, accept=_NOT_REBOOTED
+        )
+        if not answer.code:
+            return "rebooted"
+        await self._client.call("POST", f"/pools/{pool}/removenodes", {"nodeList": [name]})
+        return "removed"
 
     async def scale(self, demand: Demand) -> None:
         """Write the formula for the current demand, if the pool has another one or too few nodes.

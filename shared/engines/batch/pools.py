@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import ClusterView, Why, lacks_quota, too_large
+from shared.core.errors import Misconfigured
 from shared.core.facts import Allotted, Supply
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.node_faults import START_TASK, UNUSABLE
+from shared.engines.batch.node_faults import UNUSABLE, WORDS
 from shared.engines.batch.quota import Quota
 from shared.engines.batch.sizes import size_trouble
 
@@ -36,6 +37,7 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
     ("AllocationTimedout", "NoCapacity", "Azure did not give virtual machines in time"),
     ("Overconstrained", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
     ("Capacity", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
+    ("PoolBeingDeleted", "PoolUnusable", "its pool is being deleted"),
     ("AutoScal", "Formula", "Azure cannot evaluate the pool's formula; an operator has to correct it"),
     (
         "Image",
@@ -54,7 +56,6 @@ def view(
         for word, number in (counts.get(kind) or {}).items():
             if word.lower() in _STATES:
                 states[_STATES[word.lower()]] += int(number)
-    nodes = int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
     target = target_of(pool)
     scales = bool(pool.get("enableAutoScale"))
     size, priority = str(pool.get("vmSize") or ""), "lowpriority" if cluster.spot else "dedicated"
@@ -62,7 +63,7 @@ def view(
         name=cluster.name,
         engine="batch",
         state="steady" if pool.get("allocationState") == "steady" else "resizing",
-        nodes=nodes,
+        nodes=nodes_in(pool),
         counts=states,
         minimum=cluster.min_nodes if scales else target,
         maximum=(cluster.max_nodes or None) if scales else target,
@@ -77,14 +78,23 @@ def view(
             priority=priority,
             region=cluster.region,
             **_alone(pool),
-            allotted=Allotted(part=1 / max(1, int(pool.get("taskSlotsPerNode") or 1))),
+            allotted=Allotted(part=1 / slots_of(pool)),
         ),
     )
 
 
+def slots_of(pool: Mapping[str, Any]) -> int:
+    """How many tasks share a node."""
+    return max(1, int(pool.get("taskSlotsPerNode") or 1))
+
+
 def _alone(pool: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of a pool whose nodes may not speak to each other: no job there has more than one."""
-    return {"max_nodes": 1, "lists_all": True} if pool.get("enableInterNodeCommunication") is False else {}
+    """The facts of a pool whose nodes may not speak to each other, or are shared: jobs have one node each.
+
+    Azure never starts a task on several nodes there.
+    """
+    are_alone = pool.get("enableInterNodeCommunication") is False or slots_of(pool) > 1
+    return {"max_nodes": 1, "lists_all": True} if are_alone else {}
 
 
 def _supply(cluster: BatchCluster, quota: Quota | None) -> Supply:
@@ -93,6 +103,11 @@ def _supply(cluster: BatchCluster, quota: Quota | None) -> Supply:
         return Supply(cluster.region, growth, str(quota), quota.nodes)
     command = f"`az batch account list --query \"[?name=='{cluster.owner}'].{_QUOTAS}\"` shows it"
     return Supply(cluster.region, growth, command)
+
+
+def nodes_in(pool: Mapping[str, Any]) -> int:
+    """The number of nodes that a pool has."""
+    return int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
 
 
 def target_of(pool: Mapping[str, Any]) -> int:
@@ -104,13 +119,16 @@ def errors(pool: Mapping[str, Any]) -> list[str]:
     """The pool's own errors, each with its code in front."""
     resize = [error_text(one) for one in pool.get("resizeErrors") or ()]
     formula = (pool.get("autoScaleRun") or {}).get("error")
-    return [*resize, *([error_text(formula)] if formula else [])]
+    deleted = ["PoolBeingDeleted: by someone else"] if pool.get("state") == "deleting" else []
+    return [*deleted, *resize, *([error_text(formula)] if formula else [])]
 
 
-def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) -> Why | None:
+def why(nodes: int, current: ClusterView | Misconfigured | None, *, taken_back: bool = False) -> Why | None:
     """Why a queued task with this many nodes waits; None while the pool is unknown."""
     if current is None:
         return None
+    if isinstance(current, Misconfigured):
+        return Why("PoolUnusable", f"its pool cannot be used: {current}")
     if never := too_large(nodes, current):
         return Why("TooManyNodes", never, never=True)
     if current.counts.get("idle", 0) >= nodes:
@@ -121,8 +139,8 @@ def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) ->
         return _of_error(errors_of_pool[0], current.name)
     if lacks_quota(nodes, current):
         return Why("Quota", f"{current.supply.quota}: ask Azure for more", lacks_capacity=True)
-    reason = _comes(nodes, current)
-    if not taken_back:
+    reason = _of_nodes(current) or _comes(nodes, current)
+    if not taken_back or reason.word in WORDS:  # the names of nodes leave no room
         return reason
     return replace(reason, text=f"its nodes were taken away, and it runs again: {reason.text}")
 
@@ -142,7 +160,7 @@ def _comes(nodes: int, current: ClusterView) -> Why:
     if counts.get("preparing", 0):
         return Why("NodesPreparing", f"nodes of the cluster {current.name} are being prepared", passes=True)
     if counts.get("unusable", 0):
-        return _of_nodes(current)
+        return Why(UNUSABLE, f"nodes of the cluster {current.name} are unusable")
     if counts.get("idle", 0) + counts.get("running", 0) < nodes:
         text = f"the pool of {current.name} lacks nodes; Azure evaluates its formula every five minutes"
         return Why("NodesMissing", text, passes=True)
@@ -150,14 +168,14 @@ def _comes(nodes: int, current: ClusterView) -> Why:
 
 
 def _is_of_nodes(error: str) -> bool:
-    return error.partition(":")[0] in (START_TASK, UNUSABLE)
+    return error.partition(":")[0] in WORDS
 
 
-def _of_nodes(current: ClusterView) -> Why:
-    """Why nodes cannot be used, as far as they say."""
+def _of_nodes(current: ClusterView) -> Why | None:
+    """Why nodes cannot be used, as far as they say; None where none failed."""
     for word, _, text in (error.partition(": ") for error in filter(_is_of_nodes, current.errors)):
         return Why(word, text)
-    return Why(UNUSABLE, f"nodes of the cluster {current.name} are unusable")
+    return None
 
 
 def error_text(one: Mapping[str, Any]) -> str:

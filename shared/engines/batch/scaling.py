@@ -1,7 +1,8 @@
 """The autoscale formula of a pool: from zero, with enough nodes for tasks that need several. Pure.
 
-The service counts tasks, not their nodes, so the sweeper writes those of multi-node tasks into the formula.
-It asks for nodes only while tasks wait or run, so the pool also shrinks when no pass runs.
+The sweeper writes into the formula how many nodes unfinished tasks need. Of waiting tasks on several nodes
+the service counts the nodes; whether it does of those that run is not documented. So its numbers only lower
+what the sweeper wrote: the pool also shrinks when no pass runs, and never has more nodes than tasks need.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ INTERVAL = "PT5M"
 _FORMULA = """\
 wideTasks = {tasks};
 wideNodes = {nodes};
+singleNodes = {singles};
 samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);
 latest = max(0, $PendingTasks.GetSample(1));
 pending = samples < 70 ? latest : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));
-wanted = pending > 0 ? max(1, wideNodes + max(0, pending - wideTasks)) : 0;
+wanted = pending > 0 ? max(1, wideNodes + min(singleNodes, max(0, pending - wideTasks))) : 0;
 {target} = min({most}, max({least}, wanted));
 {other} = 0;
 $NodeDeallocationOption = taskcompletion;
@@ -29,18 +31,23 @@ $NodeDeallocationOption = taskcompletion;
 
 @dataclass(frozen=True)
 class Demand:
-    """The demand of unfinished tasks: all nodes, the number of multi-node tasks, and the nodes of those."""
+    """The demand of unfinished tasks: how many need several nodes, their nodes, and those of all others."""
 
-    total: int = 0
     wide_tasks: int = 0
     wide_nodes: int = 0
+    single_nodes: int = 0
+
+    @property
+    def total(self) -> int:
+        """All nodes."""
+        return self.wide_nodes + self.single_nodes
 
 
-def demand(sizes: Iterable[int]) -> Demand:
-    """The demand of unfinished tasks, from the number of nodes of each."""
+def demand(sizes: Iterable[int], slots: int = 1) -> Demand:
+    """The demand of unfinished tasks, from the number of nodes of each; so many on one node share it."""
     every = list(sizes)
     wide = [size for size in every if size > 1]
-    return Demand(sum(every), len(wide), sum(wide))
+    return Demand(len(wide), sum(wide), -(-(len(every) - len(wide)) // slots))
 
 
 def formula(cluster: BatchCluster, needed: Demand) -> str:
@@ -49,6 +56,7 @@ def formula(cluster: BatchCluster, needed: Demand) -> str:
     return _FORMULA.format(
         tasks=needed.wide_tasks,
         nodes=min(needed.wide_nodes, cluster.max_nodes),
+        singles=min(needed.single_nodes, cluster.max_nodes),
         least=cluster.min_nodes,
         most=cluster.max_nodes,
         target=spot if cluster.spot else dedicated,

@@ -61,6 +61,12 @@ def was_taken_back(task: Mapping[str, Any]) -> bool:
     return bool((task.get("executionInfo") or {}).get("requeueCount"))
 
 
+def ended_by_request(task: Mapping[str, Any]) -> bool:
+    """Whether a task ended since someone asked for it."""
+    failure = (task.get("executionInfo") or {}).get("failureInfo") or {}
+    return str(failure.get("code") or "") in _ENDED
+
+
 def _times(facts: Mapping[str, Any]) -> _Times:
     return _Times(untrusted.moment(facts.get("startTime")), untrusted.moment(facts.get("endTime")))
 

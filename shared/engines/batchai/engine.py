@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from shared.core.abilities import Ability
 from shared.core.each import each
 from shared.core.engine import ClusterView, FileChunk, FilePage, Observation, Order, OutputFile, Submission
-from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Transient
+from shared.core.errors import Busy, Conflict, Misconfigured, NotFound
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
@@ -31,18 +29,22 @@ from shared.engines.batchai.download import Downloads, Refused
 from shared.engines.batchai.environment import environment
 from shared.engines.batchai.errors import api_errors, raise_refusal
 from shared.engines.batchai.facts import view_of
-from shared.engines.batchai.login import login_of
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.taken_names import taken_names
-from shared.engines.batchai.translation import observation, output_file, token_of
+from shared.engines.batchai.translation import (
+    login_of,
+    observation,
+    output_file,
+    token_of,
+    understood_job,
+    works,
+)
 from shared.engines.batchai.wait_reasons import ObservedJob, explained, youngest
 from shared.engines.first_files import first_files
 from shared.engines.home import in_home
 from shared.engines.recent import Lately
 from shared.jobspec import JobSpec, JsonObject, Problem
-
-log = logging.getLogger(__name__)
 
 #: Seconds for which a view of a cluster is used; it explains what the jobs wait for.
 _GOOD = 15.0
@@ -106,7 +108,7 @@ class BatchAIEngine:
                 raise
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
-        current = _understand(existing) if existing is not None else None
+        current = understood_job(existing) if existing is not None else None
         current = current or Observation(JobState.QUEUED, handle=self._calls.job_id(order.target))
         return (await self._explained(order.target.cluster, [(order.document, current)]))[0]
 
@@ -121,7 +123,7 @@ class BatchAIEngine:
             # Page by page, so that only the needed part of each job is kept in memory.
             async for jobs in self._calls.jobs(experiment, page_of):
                 for job in jobs:
-                    understood = _understand(job) if (name := job["name"]) in own else None
+                    understood = understood_job(job) if (name := job["name"]) in own else None
                     if understood is not None and token_of(job) == own[name].token:
                         if may_lack_code(understood):
                             understood = observation(await self._calls.job(own[name]))
@@ -139,7 +141,7 @@ class BatchAIEngine:
             experiments = [e async for page in self._calls.experiments() for e in page]
             for experiment in experiments:
                 async for jobs in self._calls.jobs(experiment["name"]):
-                    tokens |= {job["name"]: token for job in jobs if (token := _works(job, mine))}
+                    tokens |= {job["name"]: token for job in jobs if (token := works(job, mine))}
         return tokens
 
     async def see(self, target: Target) -> Observation:
@@ -231,21 +233,3 @@ class BatchAIEngine:
 
 def _folder(target: Target, directory: str, path: str) -> str:
     return f"{target.experiment}/{target.name}/{directory}/{path}"
-
-
-def _understand(job: Mapping[str, Any]) -> Observation | None:
-    """The status from the list, if its words are known; a missing job is queried directly."""
-    try:
-        return observation(job)
-    except Transient as error:
-        log.warning("%s", error)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        log.warning("the cluster's API sent an unreadable answer of %s", job.get("name"), exc_info=True)
-    return None
-
-
-def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
-    """Our token of a job that has not ended on that cluster; None for any other job."""
-    of_cluster = (job["properties"].get("cluster") or {}).get("id", "").lower()
-    understood = _understand(job) if of_cluster == cluster_id else None
-    return token_of(job) if understood is not None and not understood.state.terminal else None

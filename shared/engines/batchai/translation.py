@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.core.engine import Observation, OutputFile
-from shared.core.errors import Transient
-from shared.core.job import JobState, Reason
+from shared.core.errors import NotFound, Transient
+from shared.core.job import JobState, Reason, Target
+from shared.core.relations.entrance import Entrance, entrance
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.batchai.code import TOKEN, ended_without_code
 from shared.engines.saving import saving
+
+log = logging.getLogger(__name__)
 
 #: executionState → our state. `failed` is refined by the error codes below.
 STATES: dict[str, JobState] = {
@@ -105,6 +109,35 @@ def token_of(job: Mapping[str, Any]) -> str | None:
         if isinstance(variable, dict) and variable.get("name") == TOKEN:
             return str(variable.get("value"))
     return None
+
+
+def understood_job(job: Mapping[str, Any]) -> Observation | None:
+    """The status from the list, if its words are known; a missing job is queried directly."""
+    try:
+        return observation(job)
+    except Transient as error:
+        log.warning("%s", error)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.warning("the cluster's API sent an unreadable answer of %s", job.get("name"), exc_info=True)
+    return None
+
+
+def works(job: Mapping[str, Any], cluster_id: str) -> str | None:
+    """Our token of a job that has not ended on that cluster; None for any other job."""
+    of_cluster = (job["properties"].get("cluster") or {}).get("id", "").lower()
+    understood = understood_job(job) if of_cluster == cluster_id else None
+    return token_of(job) if understood is not None and not understood.state.terminal else None
+
+
+def login_of(
+    cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], number: int, target: Target
+) -> Entrance:
+    """The entrance to the node of that number, given the cluster's resource and the nodes' addresses."""
+    if number >= len(nodes):
+        raise NotFound(f"Batch AI does not run {target.name} on a node {number} now")
+    node, account = nodes[number], cluster.get("userAccountSettings") or {}
+    host, user = str(node.get("ipAddress", "")), str(account.get("adminUserName", ""))
+    return entrance("ssh", host=host, port=int(node.get("port") or 0), user=user)
 
 
 def _message(errors: list[Mapping[str, Any]]) -> str:

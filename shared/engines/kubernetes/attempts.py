@@ -30,6 +30,8 @@ from shared.engines.shared_records import Records
 
 #: The state column of a Job that has ended.
 _END_WORDS = ("Complete", "Failed")
+#: Seconds after which the programs are made again, if others have deleted them: no pod starts without.
+_PROGRAMS = 300.0
 
 
 class Attempts:
@@ -46,7 +48,7 @@ class Attempts:
         self._namespace = Namespace(cluster, client)
         self._looks = Looks(cluster, self._namespace, records, clock)
         self._bulk = BulkStatus(cluster, self._namespace, self._looks, clock)
-        self._has_programs = False
+        self._programs_at: float | None = None
 
     async def submit(self, order: Order) -> Observation:
         """Create the attempt's Job, then the objects that its pods wait for.
@@ -117,7 +119,7 @@ class Attempts:
                 if (pod["status"].get("phase"), index_of(pod)) == ("Running", number):
                     name, namespace = pod["metadata"].get("name", ""), self._cluster.namespace
                     return entrance(
-                        "kubernetes",
+                        "kubectl",
                         server=self._client.server,
                         namespace=namespace,
                         pod=name,
@@ -151,11 +153,11 @@ class Attempts:
             return unseen(self._cluster)
 
     async def _make_programs(self) -> None:
-        if not self._has_programs:
+        if self._programs_at is None or not 0 <= self._clock() - self._programs_at < _PROGRAMS:
             request = programs(self._cluster)
             creation = await make(self._client, request.path, request.body)
             refuse_dropped(creation, request.body["metadata"]["name"])
-            self._has_programs = True
+            self._programs_at = self._clock()
 
     async def _refuse_dropped(self, created: Creation, target: Target) -> None:
         """Take back a Job of which the server dropped fields.

@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.core.errors import Misconfigured
 from shared.engines.common_options import CommonOptions, check_options
+from shared.engines.kubernetes.forms import refusals
 from shared.engines.kubernetes.origins import origin_of
 from shared.engines.kubernetes.tolerations import toleration_of
 from shared.engines.launch.layout import Layout
@@ -107,6 +108,10 @@ def _check_words(cluster: KubernetesCluster, place: str) -> None:
         )
     if not _LABEL.fullmatch(cluster.namespace):
         raise Misconfigured(f"{place}: namespace has at most 63 small letters, digits and '-'")
+    amounts = {"cpus": cluster.cpus, "memory": cluster.memory}
+    objects = {"pullSecrets": cluster.pull_secrets, "priorities": tuple(cluster.priorities.values())}
+    for text in refusals(amounts, cluster.gpu_resource, cluster.node_selector, objects):
+        raise Misconfigured(f"{place}: {text}")
     for text in cluster.tolerations:
         if toleration_of(text) is None:
             raise Misconfigured(

@@ -1,7 +1,7 @@
 """Creates or corrects what a cluster on Kubernetes needs before its first job, as an administrator.
 
-Namespace, service account, the smallest Role, a quota and, with Kueue, a LocalQueue. An administrator
-creates the volumes.
+Namespace, service account, the smallest Role, a quota, with Kueue a LocalQueue, and where people may enter
+jobs a Role for them. An administrator creates the volumes, and says who has that Role.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from shared.core.engine import Submission
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.request import MANAGED
-from shared.engines.kubernetes.rights import rules
+from shared.engines.kubernetes.rights import ENTERING, rules, rules_of
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.compare import dropped
 from shared.engines.kubernetes.wire.shapes import GROUP, NAMED, checked
@@ -22,6 +22,8 @@ from shared.engines.provisioning import Stage, Step
 
 #: The name of the service account, its Role and the quota, in every namespace.
 NAME = "slipway"
+#: The Role of people who enter jobs.
+ENTER = "slipway-enter"
 #: Jobs of a namespace, including those that have ended and are not archived yet. Stops a program that creates
 #: Jobs without end.
 _MOST = 100_000
@@ -35,7 +37,7 @@ def provision(cluster: KubernetesCluster, client: KubernetesClient) -> Iterator[
 
 
 def objects(cluster: KubernetesCluster) -> tuple[Submission, ...]:
-    """The objects that every cluster has, in the order of creation. Pure."""
+    """The objects of a cluster, in the order of creation. Pure."""
     core = f"/api/v1/namespaces/{cluster.namespace}"
     roles = f"/apis/{_RBAC}/v1/namespaces/{cluster.namespace}"
     account = {"kind": "ServiceAccount", "name": NAME, "namespace": cluster.namespace}
@@ -53,7 +55,9 @@ def objects(cluster: KubernetesCluster) -> tuple[Submission, ...]:
             _object("ResourceQuota", "v1", NAME, spec={"hard": {"count/jobs.batch": str(_MOST)}}),
         ),
     )
-    return tuple(Submission("POST", path, body) for path, body in objects)
+    for_people = _object("Role", f"{_RBAC}/v1", ENTER, rules=rules_of(ENTERING))
+    more = [(f"{roles}/roles", for_people)] if cluster.enter else []
+    return tuple(Submission("POST", path, body) for path, body in (*objects, *more))
 
 
 async def _steps(cluster: KubernetesCluster, client: KubernetesClient) -> AsyncIterator[Step]:

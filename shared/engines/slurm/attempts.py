@@ -89,7 +89,7 @@ class Attempts:
         if number is None and any(code == _TOO_LONG for code, _ in answer.errors):
             raise too_long(cluster, order, str(answer.failure()))
         if number is None:
-            error = answer.full() or refusal(answer.failure(), answer.codes, order.resources)
+            error = answer.full() or refusal(answer, order.resources, dict(cluster.resources))
             raise error or Transient("Slurm gave no number to a submission")
         await self._complain(answer, number, order.resources)
         return Observation(JobState.QUEUED, handle=str(number))

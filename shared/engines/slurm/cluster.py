@@ -117,7 +117,7 @@ def _check(cluster: SlurmCluster, place: str) -> None:
 def _check_enter(enter: Mapping[str, Any], place: str) -> None:
     if not enter or enter == {"local": True}:
         return
-    forms = {"login": FORMS["slurm"]["login?"], "user": FORMS["slurm"]["user"]}
+    forms = {"login": FORMS["srun"]["login?"], "user": FORMS["srun"]["user"]}
     are_names = all(
         name in forms and isinstance(value, str) and re.fullmatch(forms[name], value, re.ASCII)
         for name, value in enter.items()

@@ -25,7 +25,7 @@ from shared.engines.shared_records import Records
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.entrance import where
+from shared.engines.slurm.entrance import rank_entrance
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.chosen import Listed, absent, listings
 from shared.engines.slurm.job.request import submission
@@ -125,7 +125,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
     async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
         """The Slurm job and the node of a rank."""
         cluster = self._cluster(target.cluster)
-        return await where(cluster, self._attempts_on(cluster.name).jobs, target, spec, rank)
+        return await rank_entrance(cluster, self._attempts_on(cluster.name).jobs, target, spec, rank)
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition, which Slurm itself scales."""

@@ -18,7 +18,7 @@ _RANGES = re.compile(r"([^\[]*)\[([^\]]*)\](.*)", re.DOTALL)
 _MOST_NODES = 100_000
 
 
-async def where(
+async def rank_entrance(
     cluster: SlurmCluster, jobs: SlurmJobs, target: Target, spec: JsonObject, rank: int
 ) -> Entrance:
     """The entrance to a rank of an attempt. Raises NotFound, and Misuse for a container."""
@@ -38,7 +38,7 @@ async def where(
     if number >= len(nodes):
         raise NotFound(f"Slurm names {len(nodes)} nodes of {target.name}, and rank {rank} is on none of them")
     login, user = cluster.enter.get("login", ""), cluster.enter.get("user", cluster.user)
-    return entrance("slurm", job=str(copy.id), node=nodes[number], login=login, user=user)
+    return entrance("srun", job=str(copy.id), node=nodes[number], login=login, user=user)
 
 
 def names(text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from shared.core.each import each
@@ -45,7 +45,8 @@ async def seat(
     ends = await _ends(ports, records.values(), {row.job_id for row in rows}.difference(moved))
     advanced = await asyncio.gather(*(_advance(ports, one, ends) for one in records.values()))
     records |= {one.sweep.id: one for one in advanced}
-    await _end_cancelled(ports, rows, {name for name, one in records.items() if one.sweep.cancel})
+    cancelled = {name: one.sweep.cancelled_by for name, one in records.items() if one.sweep.cancel}
+    await _end_cancelled(ports, rows, cancelled)
     going_on = (one.sweep for one in records.values() if not one.sweep.cancel)
     return {sweep.job_id(index) for sweep in going_on for index in sweep.seats}
 
@@ -118,15 +119,15 @@ async def _report(ports: Ports, sweep: JobSweep, notice: Notice | None) -> None:
         await deliver_now(ports, notice)
 
 
-async def _end_cancelled(ports: Ports, rows: Iterable[Active], cancelled: Collection[str]) -> None:
-    """Request the end of every job of a cancelled sweep, if not requested yet."""
+async def _end_cancelled(ports: Ports, rows: Iterable[Active], cancelled: Mapping[str, str]) -> None:
+    """Request the end of every job of a cancelled sweep, if not requested yet; by whom, by sweep."""
 
-    async def one(job_id: str) -> None:
+    async def one(row: Active) -> None:
         try:
-            stored = await legible(ports, job_id)
+            stored = await legible(ports, row.job_id)
             if stored is not None:
-                await request_end(ports, stored)
+                await request_end(ports, stored, cancelled[row.sweep])
         except SlipwayError as error:
-            log.warning("the cancel of %s is left to the next pass: %s", job_id, error)
+            log.warning("the cancel of %s is left to the next pass: %s", row.job_id, error)
 
-    await each((row.job_id for row in rows if row.sweep in cancelled and not row.cancel), one)
+    await each((row for row in rows if row.sweep in cancelled and not row.cancel), one)

@@ -1,1 +1,4 @@
-"""Enters running jobs: from the coordinates that the API answers to a person's own tool."""
+"""Enters running jobs by tools of a person's own.
+
+In: the coordinates that the API answers. Out: command lines, run with this terminal, and ports.
+"""

@@ -29,7 +29,7 @@ def place_of(answer: Mapping[str, Any]) -> Place:
     """The place in an answer. Raises Failure for a value that could mean something to a program."""
     tool = next((name for name in FORMS if isinstance(answer.get(name), Mapping)), "")
     if not tool:
-        raise Failure("the answer has no place that this version of slipway can enter; install a newer one")
+        raise Failure("the answer has no place for the tools of this version; install a newer one")
     values = {}
     for name, form in FORMS[tool].items():
         member = name.rstrip("?")

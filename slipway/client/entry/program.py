@@ -14,7 +14,7 @@ from collections.abc import Sequence
 #: Exits with this, as ssh and kubectl do, if there is nothing to enter.
 NOTHING = 255
 #: Variables that hold the rank of a process.
-_RANKS = "OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK AZ_BATCHAI_TASK_INDEX SLURM_PROCID SLIPWAY_RANK"
+_RANKS = "OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK AZ_BATCHAI_TASK_INDEX SLIPWAY_RANK"
 _MARK = "SLIPWAY_ENTERED"
 _NOTHING = "slipway: no process of attempt {} of {} runs here: it has not begun, has ended, or is elsewhere"
 
@@ -81,8 +81,8 @@ slipway_begun() {
   slipway_begun=$1
 }
 slipway_own=
-for slipway_at in $(LC_ALL=C grep -lsF "SLIPWAY_JOB_ID=$slipway_job" /proc/[0-9]*/environ); do
-  slipway_at=${slipway_at%/environ}
+for slipway_at in /proc/[0-9]*; do
+  [ -r "$slipway_at/environ" ] || continue
   slipway_text=$slipway_line$(slipway_lines "$slipway_at" 2>/dev/null)$slipway_line
   case $slipway_text in *"${slipway_line}MARK="*) continue ;; esac
   for slipway_name in "SLIPWAY_JOB_ID=$slipway_job" "SLIPWAY_ATTEMPT=$slipway_attempt"; do

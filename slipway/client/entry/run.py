@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import shutil
 import signal
@@ -12,14 +11,14 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
+from slipway.client.entry.kubeconfig import context_of
 from slipway.client.entry.places import Place
 from slipway.client.entry.tools import Person, kubectl
 from slipway.failure import Failure
-from slipway.terminal.screen import say
 
 #: Where one gets a tool that is missing.
 _SOURCES = {
-    "kubectl": "install it (https://kubernetes.io/docs/tasks/tools/), with a kubeconfig of your own",
+    "kubectl": "install it, with a kubeconfig of your own",
     "srun": "run this on a machine of the cluster, or ask its operator to name a login node (`enter`)",
     "ssh": "install an OpenSSH client",
     "sudo": "run this as the user of the jobs",
@@ -30,16 +29,16 @@ _REFUSED = 1
 
 def person_of(place: Place) -> Person:
     """Who runs this command, as far as the tool needs it."""
-    if place.tool == "kubernetes":
+    if place.tool == "kubectl":
         return Person(context=_context(place.values["server"]))
-    return Person(account=getpass.getuser() if place.tool == "slurm" and not place.values["login"] else "")
+    return Person(account=getpass.getuser() if place.tool == "srun" and not place.values["login"] else "")
 
 
 def run(words: Sequence[str], place: Place, person: Person) -> int:
-    """Run a tool to its exit code. Raises Failure if it is not there, or if Kubernetes lacks a right."""
+    """Run a tool to its exit code. Raises Failure if it is not there, or if kubectl lacks a right."""
     code = _run(words)
-    if code == _REFUSED and place.tool == "kubernetes":
-        _check_rights(place, person)
+    if code == _REFUSED and place.tool == "kubectl":
+        check_rights(place, person)
     return code
 
 
@@ -67,35 +66,17 @@ def path_of(tool: str) -> str:
 
 
 def _context(server: str) -> str:
-    """The context of the person's kubeconfig that leads to a server; "" for the current one.
-
-    Their credentials go only to servers that they named themselves.
-    """
-    printed = subprocess.run(
-        [path_of("kubectl"), "config", "view", "--output=json"], stdout=subprocess.PIPE, check=False
-    )
-    try:
-        document = json.loads(printed.stdout or b"{}")
-        servers = {one["name"]: one["cluster"].get("server", "") for one in document["clusters"] or ()}
-        contexts = {one["name"]: one["context"].get("cluster") for one in document["contexts"] or ()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""
-    leading = [name for name, cluster in contexts.items() if servers.get(cluster, "").rstrip("/") == server]
-    if not server or not leading:
-        if server:
-            say(f"no context of your kubeconfig names {server}: its current one is used")
-        return ""
-    current = document.get("current-context")
-    return "" if current in leading else leading[0]
+    """The context of the person's kubeconfig that leads to a server; "" for the current one."""
+    view = [path_of("kubectl"), "config", "view", "--output=json"]
+    return context_of(subprocess.run(view, stdout=subprocess.PIPE, check=False).stdout, server)
 
 
-def _check_rights(place: Place, person: Person) -> None:
+def check_rights(place: Place, person: Person) -> None:
     """Raise Failure if the person lacks a right that kubectl needs; it says so badly, or not at all."""
     for verb, resource in (("get", "pods"), ("get", "pods/exec"), ("create", "pods/exec")):
-        asked = [*kubectl(place, person), "auth", "can-i", verb, *_resource(resource)]
-        answer = subprocess.run(
-            [path_of("kubectl"), *asked[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
-        )
+        question = [*kubectl(place, person)[1:], "auth", "can-i", verb, *_resource(resource)]
+        words = [path_of("kubectl"), *question]
+        answer = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         if answer.stdout.strip() == b"no":
             text = f"your account may not {verb} {resource} in the namespace {place.values['namespace']}"
             rights = "a Role needs get on pods, and get and create on pods/exec and pods/portforward"

@@ -6,7 +6,7 @@ No word of a place meets a shell, but for those that a login node's shell reads:
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from slipway.client.entry.places import Place
@@ -26,12 +26,12 @@ class Person:
 
 def command(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
     """The words of the tool that runs `words` beside the job. Raises Failure where none does."""
-    if place.reason or place.tool == "batch":
+    if place.reason or place.tool == "task":
         raise Failure(by_hand(place))
-    if place.tool == "kubernetes":
+    if place.tool == "kubectl":
         return _kubectl(place, words, person, terminal=terminal)
-    if place.tool == "slurm":
-        return _slurm(place, words, person, terminal=terminal)
+    if place.tool == "srun":
+        return _srun(place, words, person, terminal=terminal)
     values = place.values
     host = ("-p", values["port"], "-l", values["user"], values["host"])
     return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(words)]
@@ -56,7 +56,7 @@ def kubectl(place: Place, person: Person) -> list[str]:
     return ["kubectl", *context, f"--namespace={place.values['namespace']}"]
 
 
-def _slurm(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
+def _srun(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
     values = place.values
     srun = [
         "srun",
@@ -77,3 +77,25 @@ def _slurm(place: Place, words: Sequence[str], person: Person, *, terminal: bool
         return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(srun)]
     is_own = values["user"] == person.account
     return srun if is_own else ["sudo", f"--user={values['user']}", "--", *srun]
+
+
+def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[str]:
+    """The words of the tool that forwards ports (of the job → of this machine); none if it cannot."""
+    if place.reason or place.tool == "task":
+        raise Failure(by_hand(place))
+    if place.tool == "kubectl":
+        pairs = [f"{local}:{remote}" for remote, local in ports.items()]
+        return [
+            *kubectl(place, person),
+            "port-forward",
+            "--address=127.0.0.1",
+            f"pod/{place.values['pod']}",
+            *pairs,
+        ]
+    if place.tool == "srun":
+        return []
+    values = place.values
+    pairs = [f"127.0.0.1:{local}:127.0.0.1:{remote}" for remote, local in ports.items()]
+    options = [word for pair in pairs for word in ("-L", pair)]
+    host = ("-p", values["port"], "-l", values["user"], values["host"])
+    return ["ssh", *_KEEP_ALIVE, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *options, *host]

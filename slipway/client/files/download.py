@@ -61,16 +61,7 @@ async def find_and_save(
     arriving = Arriving[Remote]()
 
     async def find() -> Tree:
-        earlier = frozenset(arriving.all)
-
-        def receive(files: Sequence[Remote]) -> None:
-            new = [file for file in files if file not in earlier]
-            if room is not None:
-                room.expect(new)
-            bar.expect(sum(file.size for file in new))
-            arriving.add(new)
-
-        return await walk(api, job_id, directories, patterns, receive)
+        return await walk(api, job_id, directories, patterns, _receiver(arriving, room, bar))
 
     async def find_twice() -> Finding[Tree]:
         is_all = False
@@ -95,6 +86,20 @@ async def find_and_save(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _receiver(arriving: Arriving[Remote], room: Room | None, bar: Bar) -> Callable[[Sequence[Remote]], None]:
+    """A function that passes on files which were not found before."""
+    earlier = frozenset(arriving.all)
+
+    def receive(files: Sequence[Remote]) -> None:
+        new = [file for file in files if file not in earlier]
+        if room is not None:
+            room.expect(new)
+        bar.expect(sum(file.size for file in new))
+        arriving.add(new)
+
+    return receive
 
 
 def _make_folders(names: Sequence[str], to: Path, job_id: str, outcome: Outcome) -> None:

@@ -116,6 +116,12 @@ async def sweep_id(api: Service, sweep: str) -> str:
     return fitting[0]
 
 
+async def with_sweep(api: Service, conditions: Mapping[str, str]) -> dict[str, str]:
+    """The conditions of a list with the id of the sweep that they name, if any."""
+    sweep = {"sweep": await sweep_id(api, conditions["sweep"])} if "sweep" in conditions else {}
+    return {**conditions, **sweep}
+
+
 def _is_of(job: str, sweep: str) -> bool:
     """Whether a job's name is that of a sweep, or the beginning of a long one, and a number."""
     name, number = job[: job.rfind("-")], job[job.rfind("-") :]

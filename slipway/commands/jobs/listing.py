@@ -11,7 +11,7 @@ from typing import Any
 
 from slipway.client.calls.answers import Listed
 from slipway.client.calls.patience import patiently
-from slipway.client.jobs.naming import sweep_id
+from slipway.client.jobs.naming import with_sweep
 from slipway.client.jobs.words import why
 from slipway.client.service import Service
 from slipway.commands.asking import asking, show
@@ -62,7 +62,7 @@ def jobs(
     """Show the newest jobs that fit the conditions; standard error shows how to list more."""
 
     async def ask(api: Service) -> int:
-        listing = await api.jobs(await _with_sweep(api, conditions), limit)
+        listing = await api.jobs(await with_sweep(api, conditions), limit)
         rows = partial(lines, view=view) if listing.jobs else lambda _: [_none(conditions)]
         show(listing.jobs, rows, as_json=as_json, colour=view.colour)
         if listing.next:
@@ -77,12 +77,6 @@ def _none(conditions: Mapping[str, str]) -> str:
     if conditions.keys() == {"after"}:
         return "there are no more jobs"
     return "no job matches these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"
-
-
-async def _with_sweep(api: Service, conditions: Mapping[str, str]) -> dict[str, str]:
-    """The conditions with the id of the sweep that they name, if any."""
-    sweep = {"sweep": await sweep_id(api, conditions["sweep"])} if "sweep" in conditions else {}
-    return {**conditions, **sweep}
 
 
 def more(following: str, view: View) -> str:
@@ -101,7 +95,7 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
 
     async def ask(api: Service) -> int:
         states: dict[str, str] = {}
-        chosen = await _with_sweep(api, conditions)
+        chosen = await with_sweep(api, conditions)
         listing = await api.jobs(chosen, limit)  # fails at once if nothing answers
         while True:
             if as_json:

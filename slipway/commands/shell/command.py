@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import LOCAL, JobId, Key, Url
+from slipway.commands.options import LOCAL, JobId, Key, Rank, Url
 
 app = typer.Typer()
 
-Rank = Annotated[int, typer.Option(min=0, help="the process of this rank, with its node")]
 Print = Annotated[bool, typer.Option("--print", help="print the command line of the tool, and run nothing")]
 
 

@@ -2,13 +2,14 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from slipway.commands.help_groups import teaching
 from slipway.commands.options import LOCAL, Json, Key, Url
 
+By = Literal["owner", "experiment"]
 app = typer.Typer(
     name="teams",
     help="Show who shares the clusters of a deployment, and change it.",
@@ -24,9 +25,16 @@ def show(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
 
 
 @app.command()
-def usage(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+def usage(
+    by: Annotated[
+        By | None, typer.Option(help="also what each owner, or each experiment, used this month")
+    ] = None,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
     """Show what your teams have of their quotas, and used this month."""
-    raise typer.Exit(_does().usage(url, key, as_json=as_json))
+    raise typer.Exit(_does().usage(url, key, by or "", as_json=as_json))
 
 
 @app.command(short_help="Replace the teams by those of a file.")

@@ -78,11 +78,14 @@ def _changes_before(before: shapes.TeamsVersion | None, result: shapes.TeamsVers
     return list(changes(*documents))
 
 
-def usage(url: str, key: str, *, as_json: bool = False) -> int:
-    """Print how much of their quotas one's own teams use, or all teams for a caller who sees every job."""
+def usage(url: str, key: str, by: str = "", *, as_json: bool = False) -> int:
+    """Print how much of their quotas one's own teams use, or all teams for a caller who sees every job.
+
+    `by`: also what each owner, or each experiment, used.
+    """
 
     async def ask(api: Service) -> int:
-        answer = await api.usage()
+        answer = await api.usage(by)
         show(answer, usage_lines, as_json=as_json)
         return 0
 
@@ -92,8 +95,9 @@ def usage(url: str, key: str, *, as_json: bool = False) -> int:
 def usage_lines(answer: Mapping[str, Any]) -> list[str]:
     """A row for each team."""
     teams: list[Mapping[str, Any]] = answer["teams"]
+    shares = _share_lines(answer) if "shares" in answer else []
     if not teams:
-        return ["you are in no team of this deployment"]
+        return shares or ["you are in no team of this deployment"]
     head = ("team", "jobs", "nodes", "GPUs", "GPU-hours", f"cost in {answer['currency']}", "waiting")
     cells = [
         (
@@ -108,7 +112,26 @@ def usage_lines(answer: Mapping[str, Any]) -> list[str]:
         *table([head, *cells]),
         f"GPU-hours and cost are those of {answer['month']} (UTC); reserved: what active jobs may still use",
         *unknown,
+        *(["", *shares] if shares else []),
     ]
+
+
+def _share_lines(answer: Mapping[str, Any]) -> list[str]:
+    """A row for each owner, or each experiment."""
+    shares = answer["shares"]
+    name = "experiment" if any("experiment" in one for one in shares) else "owner"
+    head = (name, "team", "jobs", "node-hours", "GPU-hours", f"cost in {answer['currency']}", "reserved")
+    lines = [
+        (
+            one.get(name, "(none)"),
+            one["team"] or "",
+            f"{one['jobs']:,}",
+            *(f"{one[part]:,g}" for part in ("nodeHours", "gpuHours", "cost")),
+            f"{one['reservedGpuHours']:,g} GPU-hours of {one['atWork']} jobs" if one["atWork"] else "",
+        )
+        for one in shares
+    ]
+    return table([head, *lines]) if lines else [f"no job was at work in {answer['month']} (UTC)"]
 
 
 def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
@@ -116,7 +139,8 @@ def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
     if not use:
         return ("not known" if quota else "no quota") if part == "jobs" else ""
     most = (quota or {}).get(limit)
-    notes = [f"{use[one]} {one}" for one in ("borrowed", "lent") if part == "jobs" and use.get(one)]
+    notes = ["no quota"] if part == "jobs" and quota is None else []
+    notes += [f"{use[one]} {one}" for one in ("borrowed", "lent") if part == "jobs" and use.get(one)]
     if reserved := use.get(_RESERVED.get(part, "")):
         notes.append(f"{reserved:,g} reserved")
     text = f"{use[part]:,g}" + (f" of {most:,g}" if most is not None else "")

@@ -24,6 +24,8 @@ ELSEWHERE: Mapping[str, str] = {
     "setup": "makes the resources of a deployment, which this one has",
     "az-env": "asks a stack of `up` for its addresses",
     "preempt": "asks the emulator alone, for nodes that this cluster does not have",
+    "shell": "enters a job while it runs: tests/acceptance/slurm/test_slurm_shell.py",
+    "forward": "goes on until its job has ended: tests/acceptance/slurm/test_slurm_shell.py",
     "tensorboard": "runs a person's own TensorBoard until Ctrl-C",
     "emulate batch": "runs an emulator until Ctrl-C",
     "prices": "asks Azure's public list",
@@ -109,10 +111,13 @@ teams apply TEAMS --dry-run
 teams apply TEAMS
 teams show
 teams usage --json
+teams usage --by owner
 teams key ann --json
 teams apply NO_TEAMS --json
 costs --json
 costs
+overview --json
+overview --scope mine --since 7d --utc
 trail --json
 trail --limit 3 --utc
 ? audit

@@ -15,6 +15,7 @@ from local.kubernetes import Kubernetes, Options, find_programs, kubernetes
 from local.kubernetes.api import api
 from local.kubernetes.kubeconfig import connection
 from tests.acceptance.kubernetes.jobs import Jobs
+from tests.acceptance.kubernetes.kubectl import Kubectl
 
 #: A file with a kubeconfig as `kubectl config view --raw --flatten --minify -o json` prints it.
 FOREIGN = os.environ.get("SLIPWAY_TEST_KUBECONFIG", "")
@@ -66,3 +67,9 @@ async def jobs(own: Kubernetes | None, tmp_path_factory: pytest.TempPathFactory)
     namespace = document["contexts"][0]["context"].get("namespace", "default")
     async with api(connection(document, tmp_path_factory.mktemp("keys"))) as server:
         yield Jobs(server, namespace)
+
+
+@pytest.fixture
+def kubectl(own: Kubernetes | None, jobs: Jobs) -> Kubectl:
+    """kubectl as a user who may do everything that the tests do."""
+    return Kubectl(own.admin if own else Path(FOREIGN), jobs.namespace)

@@ -23,6 +23,7 @@ class Jobs:
 
     def __init__(self, api: Api, namespace: str) -> None:
         self.api = api
+        self.namespace = namespace
         self._place = f"namespaces/{namespace}"
 
     def path(self, kind: str, name: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A pool that cannot run jobs, on the emulator: the engine says why, and reboots the node that failed."""
+"""A pool that cannot run jobs, on the emulator: the engine says why, and replaces the node that failed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_job_waits_for_machines_that_azure_does_not_have_and_runs_when_t
     assert end.state is JobState.SUCCEEDED
 
 
-async def test_a_node_whose_start_task_failed_is_named_rebooted_and_runs_the_job(
+async def test_a_node_whose_start_task_failed_is_named_replaced_and_runs_the_job(
     running: Account, engine: BatchEngine
 ) -> None:
     first = order({"customToolkitSettings": {"commandLine": "sleep 1000"}}, 1)
@@ -90,5 +90,5 @@ async def test_a_node_whose_start_task_failed_is_named_rebooted_and_runs_the_job
     assert "failed on 1 node (exit code 100)" in waiting.why.text
     assert f"startup/stderr.txt of {node}" in waiting.why.text
     assert again.state is JobState.RUNNING
-    assert await nodes_of(running) == [node], "it was rebooted, and not replaced"
+    assert node not in await nodes_of(running), "Azure reboots no node in that state"
     await engine.cancel(first.target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from shared.core.engine import Why
@@ -14,6 +16,20 @@ from tests.doubles.kubernetes.errors import Refusal
 from tests.doubles.kubernetes.server import CUT_AFTER
 
 SECRETS = "secrets"
+
+
+async def test_programs_that_others_delete_are_made_again(where: Running) -> None:
+    now = [time.time()]
+    engine, second = engine_on(where, clock=lambda: now[0]), order("true", name="second-1")
+    await engine.submit(order("true"))
+    for one in where.server.store.all("configmaps"):
+        where.server.store.remove("configmaps", one)
+    now[0] += 301
+    await engine.submit(second)
+    end = await until(engine, second.target, is_over)
+    await engine.close()
+
+    assert end.state is JobState.SUCCEEDED
 
 
 async def test_the_ranks_of_a_job_meet_and_end_with_the_first(where: Running) -> None:

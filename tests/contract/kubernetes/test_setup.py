@@ -9,8 +9,8 @@ import pytest
 
 from shared.core.job import JobState
 from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.provision import ENTER, provision
 from shared.engines.kubernetes.provision import NAME as ACCOUNT
-from shared.engines.kubernetes.provision import provision
 from shared.engines.kubernetes.rights import QUEUED, RIGHTS
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
@@ -45,6 +45,28 @@ async def test_everything_is_made_once(tmp_path: Path) -> None:
     assert {step.created for step in first.values()} == {True}
     assert {(step.created, step.note) for step in second.values()} == {(False, "")}
     assert not [call for call in server.calls[calls:] if call.startswith("PATCH")]
+
+
+async def test_where_people_may_enter_jobs_there_is_a_role_for_them_that_setup_gives_to_none(
+    tmp_path: Path,
+) -> None:
+    cluster = KubernetesCluster(
+        "gpu", shared="/data", volumes={"/data": "pvc:data"}, image="python:3.13", enter=True
+    )
+    async with kubernetes(tmp_path) as server:
+        (stage,) = provision(cluster, KubernetesClient(Access(server.url), FixedToken(TOKEN)))
+        steps = [step async for step in stage.steps]
+        role = server.store.get("roles", "slipway", ENTER)
+        bound = server.store.get("rolebindings", "slipway", ACCOUNT)
+
+    assert [step.name for step in steps if step.kind == "Role"] == [ACCOUNT, ENTER]
+    assert {rule["resources"][0]: set(rule["verbs"]) for rule in role["rules"]} == {
+        "pods": {"get", "list"},
+        "pods/exec": {"get", "create"},
+        "pods/portforward": {"get", "create"},
+    }
+    assert bound["roleRef"]["name"] == ACCOUNT
+    assert not RIGHTS.keys() & {"pods/exec", "pods/portforward"}
 
 
 async def test_a_role_of_another_version_is_changed(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def a_formula_is_written_once(patch: Patch) -> None:
 
 def nodes_of_gangs_are_not_counted(patch: Patch) -> None:
     def mutant(cluster: Any, needed: Demand) -> str:
-        return formula(cluster, Demand(needed.total))
+        return formula(cluster, Demand(single_nodes=needed.total))
 
     patch.setattr(shared.engines.batch.pool, "formula", mutant)
 

@@ -33,6 +33,8 @@ _FIELDS = frozenset(
 #: The fields that a server of version 1.20 does not know.
 NEWER = frozenset({"podFailurePolicy", "successPolicy", "completionMode", "suspend", "podReplacementPolicy"})
 _NUMBERS = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished")
+#: As apimachinery has it: it refuses fewer texts than it then reads, as `1ki`.
+_QUANTITY = re.compile(r"([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
 Cause = tuple[str, str, str]
 
 
@@ -43,6 +45,11 @@ def check_fields(document: Any, *, strict: bool, is_old: bool) -> None:
         if name in spec and not isinstance(spec[name], int):
             text = 'Job in version "v1" cannot be handled as a Job: json: cannot unmarshal string into Go '
             raise Refusal(400, "BadRequest", f"{text}struct field JobSpec.spec.{name} of type int32")
+    containers = ((spec.get("template") or {}).get("spec") or {}).get("containers") or ()
+    lists = [one for container in containers for one in (container.get("resources") or {}).values()]
+    if not all(_QUANTITY.fullmatch(str(value)) for one in lists for value in one.values()):
+        text = f"quantities must match the regular expression '^{_QUANTITY.pattern}$'"
+        raise Refusal(400, "BadRequest", f'Job in version "v1" cannot be handled as a Job: {text}')
     unknown = [name for name in spec if name not in _FIELDS]
     if strict and unknown and not is_old:
         text = f'strict decoding error: unknown field "spec.{unknown[0]}"'
@@ -110,6 +117,10 @@ def _values(spec: Any) -> list[Cause]:
     if pod.get("restartPolicy") not in ("Never", "OnFailure"):
         text = 'Required value: valid values: "OnFailure", "Never"'
         causes.append(("FieldValueRequired", text, "spec.template.spec.restartPolicy"))
+    for key, value in (pod.get("nodeSelector") or {}).items():
+        if len(value) > 63 or not _VALUE.fullmatch(value):
+            text = f'Invalid value: "{value}": a valid label must be an empty string or consist of …'
+            causes.append(("FieldValueInvalid", text, f"spec.template.spec.nodeSelector[{key}]"))
     if not pod.get("containers"):
         causes.append(("FieldValueRequired", "Required value", "spec.template.spec.containers"))
     for number, container in enumerate(pod.get("containers") or ()):

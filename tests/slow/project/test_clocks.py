@@ -36,6 +36,7 @@ COMPARED = {
     ),
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
     "operate/common_waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
+    "operate/overview/expectation.py: latest < ports.clock()": "only a sentence about a start differs",
     "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
         "the record of a job that ended is kept longer; nothing waits for that"
     ),
@@ -64,7 +65,7 @@ COMPARED = {
     "lifecycle/collect.py: now - one.modified > _RENEWED": "a touch too many, or a later one; no job waits",
     "engines/batch/account.py: 0 <= self._clock() - self._asked_at < self._pause": _BOTH_SIDES,
     "engines/batch/account.py: abs(self._clock() - self._read_at) < _LONGEST": _BOTH_SIDES,
-    "engines/batch/node_faults.py: timedelta() <= now - allocated < _REBOOTED": _BOTH_SIDES,
+    "engines/batch/node_faults.py: timedelta() <= now - since < MENDED": _BOTH_SIDES,
     "engines/batch/pool.py: 0 <= self._clock() - self._written < (_PAUSE if has_changed else _AGAIN)": (
         _BOTH_SIDES
     ),
@@ -74,7 +75,9 @@ COMPARED = {
     "engines/batchai/addresses.py: absence.until > self._clock()": _STEADY,
     "engines/kubernetes/bulk_status.py: abs(self._clock() - memory.at) < _EXPLAINED": _BOTH_SIDES,
     "engines/kubernetes/looks.py: 0 <= self._clock() - self._largest.at < _GOOD": _BOTH_SIDES,
-    "engines/kubernetes/translation/images.py: now - since > _LONGEST": _BY_THE_SERVER,
+    "engines/kubernetes/attempts.py: 0 <= self._clock() - self._programs_at < _PROGRAMS": _BOTH_SIDES,
+    "engines/kubernetes/translation/stuck.py: now - since > _LONGEST": _BY_THE_SERVER,
+    "engines/kubernetes/translation/stuck.py: now - since > quiet": _BY_THE_SERVER,
     "engines/kubernetes/wire/bearer.py: self._clock() >= self._until": _STEADY,
     "engines/kubernetes/wire/starting.py: now - self._since < _LONGEST": _STEADY,
     "engines/kubernetes/translation/observations.py: now - since > lost_after": _BY_THE_SERVER,
@@ -83,6 +86,7 @@ COMPARED = {
     "engines/kubernetes/translation/silence.py: now >= until": _BY_THE_SERVER,
     "engines/kubernetes/translation/silence.py: due >= now": _BY_THE_SERVER,
     "engines/recent.py: 0 <= self._clock() - before.at <= good": _BOTH_SIDES,
+    "engines/recent.py: 0 <= self._clock() - snapshot.viewed <= _OLDEST": _BOTH_SIDES,
     "engines/slurm/attempts.py: abs(self._clock() - self._listed) < _LOOK_AGAIN": _BOTH_SIDES,
     "engines/slurm/copies.py: now.restarts > copy.restarts": "a number of restarts",
     "engines/slurm/copies.py: now - chosen.submitted >= settle": (

@@ -24,6 +24,7 @@ EXPECTED = {
     "client/jobs/watch.py _read": "the next look asks again",
     "client/jobs/watch.py _read_one": "the next look asks again, unless the job wrote nothing",
     "client/calls/wire.py _is_up": "the answer that led to the question is raised",
+    "commands/forward/forward.py _end": "the next look asks again",
     "commands/run/follow.py _left_by": "the command that lists the files is named without them",
     "commands/validate/validate.py known_facts": "documents are checked without clusters",
     "library/blocking.py _repr_pretty_": "the job is shown as it was when it was asked last",

@@ -13,15 +13,15 @@ from slipway.failure import Failure
 
 JOB = "j_" + "a" * 24
 GOOD: dict[str, dict[str, Any]] = {
-    "kubernetes": {
+    "kubectl": {
         "server": "https://10.0.0.1:6443",
         "namespace": "slipway",
         "pod": "train-1-0-x7k2p",
         "container": "main",
     },
-    "slurm": {"job": "4711", "node": "gpu-3.cluster", "login": "login.example.org", "user": "slipway"},
+    "srun": {"job": "4711", "node": "gpu-3.cluster", "login": "login.example.org", "user": "slipway"},
     "ssh": {"host": "127.0.1.1", "port": 50000, "user": "azureuser"},
-    "batch": {
+    "task": {
         "pool": "t4",
         "node": "tvmps_1a",
         "job": "gpu-normal",
@@ -80,7 +80,7 @@ def test_a_value_that_means_something_to_a_program_is_refused_by_the_app_and_by_
 
 @pytest.mark.parametrize("member", [{"job": "-x"}, {"attempt": "1"}, {"rank": True}, {"job": f"{JOB}\n"}])
 def test_an_answer_about_no_job_is_refused(member: dict[str, object]) -> None:
-    answer = {"job": JOB, "attempt": 1, "rank": 0, "slurm": GOOD["slurm"], **member}
+    answer = {"job": JOB, "attempt": 1, "rank": 0, "srun": GOOD["srun"], **member}
 
     with pytest.raises(Failure, match="names no job"):
         place_of(answer)

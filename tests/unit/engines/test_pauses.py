@@ -144,6 +144,19 @@ def test_a_pause_lasts_as_long_as_the_service_asks_and_no_longer_than_some_minut
     pauses.check("http://a", "GET")
 
 
+def test_of_two_answers_in_flight_the_longer_pause_counts() -> None:
+    now = [0.0]
+    pauses = Pauses("it", clock=lambda: now[0])
+    pauses.heed("http://a", "GET", 429, "120")
+    pauses.heed("http://a", "GET", 503, "1")
+
+    now[0] = 119.0
+    with pytest.raises(Busy):
+        pauses.check("http://a", "GET")
+    now[0] = 120.0
+    pauses.check("http://a", "GET")
+
+
 def test_a_refused_change_keeps_back_changes_alone_and_a_refused_list_everything() -> None:
     pauses = Pauses("it", clock=lambda: 0.0)
     pauses.heed("http://a", "POST", 503, "30")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from shared.core.engine import ClusterView
-from shared.core.errors import EngineError, Transient
+from shared.core.errors import EngineError, Misconfigured, Transient
 from shared.engines.recent import Lately
 
 
@@ -64,3 +64,22 @@ async def test_who_needs_a_younger_view_has_another_look_and_none_of_a_silent_cl
     assert (await cluster.lately.now("a", 999.0), cluster.looks) == (None, 3)
     assert (await cluster.lately.now("a", 0.0), cluster.looks) == (None, 3)
     assert await cluster.lately.view("a") == output
+
+
+async def test_one_look_that_fails_takes_no_reason_away_and_a_refusal_is_one() -> None:
+    cluster = Cluster()
+    output = await cluster.lately.now("a", 15.0)
+    cluster.says = Transient("no answer")
+    for seconds, expected in ((60.0, output), (239.0, output), (2.0, None)):
+        cluster.time += seconds
+        assert await cluster.lately.now("a", 15.0) == expected
+        assert cluster.lately.refusal("a") is None
+
+    cluster.says = refused = Misconfigured("there is no such pool")
+    cluster.time += 60.0
+    assert await cluster.lately.now("a", 15.0) is None
+    assert cluster.lately.refusal("a") is refused
+    cluster.says = output or cluster.says
+    cluster.time += 60.0
+    assert await cluster.lately.now("a", 15.0) == output
+    assert cluster.lately.refusal("a") is None

@@ -31,7 +31,9 @@ TABLE = {
     **dict.fromkeys(("pause", "resume", "audit", "get_teams", "put_teams", "get_dead", "redrive"), _OPERATES),
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
-    "get_settings": _ALL,
+    **dict.fromkeys(("get_settings", "get_overview"), _ALL),
+    # Of all jobs that fit, each caller ends what they may: tests/unit/operate/test_cancel_jobs.py.
+    "cancel_jobs": _ALL,
     # Managers see the acts on jobs of their own teams.
     "get_trail": "--y-y-y",
     **dict.fromkeys(("validate", "explain", "health", "get_page"), _ALL),
@@ -45,6 +47,7 @@ ACTS = {
         "post_sweep",
         "rerun_job",
         "cancel_job",
+        "cancel_jobs",
         "enter_job",
         "cancel_sweep",
         "redeliver_job",
@@ -65,6 +68,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "post_sweep": {"spec": job_json(), "sweep": {"lr": [0.1]}},
     "test_receiver": {"url": HOOK},
     "post_snapshot": {"sha256": "0" * 64, "bytes": 1},
+    "cancel_jobs": {"conditions": {"owner": "ann", "state": "active"}, "expected": 2},
 }
 
 
@@ -138,7 +142,9 @@ async def test_what_changes_something_or_is_forbidden_to_is_in_the_trail(
     assert [(one.by, one.operation, one.status) for one in acts] == [
         (who, operation, answer.status_code) for who, answer in zip(("dan", "cay"), answers, strict=True)
     ]
-    assert {one.subject for one in acts} <= {"", "x", *scene.values.values()}
+    many = "owner=ann state=active: 2 jobs"
+    assert {one.subject for one in acts} <= {"", "x", many, *scene.values.values()}
+    assert (acts[0].subject == many) == (operation == "cancel_jobs")
 
 
 async def test_a_manager_reads_the_acts_on_jobs_of_the_own_team_and_an_operator_all(keyed: Scene) -> None:

@@ -17,6 +17,7 @@ from shared.intake.arrive import blob_arrived
 from shared.intake.rerun import rerun
 from shared.lifecycle.archive import archive
 from shared.operate.cancel import cancel
+from shared.operate.entry import enter
 from tests.unit.archived_code import archived
 from tests.unit.world import World, job_json
 
@@ -363,3 +364,17 @@ async def _ended(world: World, envelope: dict[str, Any]) -> Job:
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.make_pass()
     return job
+
+
+async def test_a_rerun_of_a_job_that_was_entered_says_that_its_document_may_not_be_all(world: World) -> None:
+    job = (await world.message(job_json())).job
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
+    await world.make_pass()
+    before = await rerun(world.ports, job.id, None, who=KEY_HOLDER, key="a")
+
+    await enter(world.ports, job.id, 0, KEY_HOLDER)
+    after = await rerun(world.ports, job.id, None, who=KEY_HOLDER, key="b")
+
+    (note,) = set(after.notes) - set(before.notes)
+    assert note.startswith(f"warning: {job.id} was entered while it ran, by the holder of a function key")
+    assert after.job.entered == ()

@@ -329,7 +329,7 @@ async def test_what_a_newer_version_wrote_into_a_record_survives_every_transitio
     record = json.loads((await world.job(job.id)).model_dump_json())
     record["hibernation"] = {"until": "2031"}
     record["target"]["region"] = "west"
-    record["history"][-1]["by"] = "ann"
+    record["history"][-1]["mood"] = "calm"
     future = packed(Job.model_validate_json(json.dumps(record)))
     spoil(world, "n|", Colour="blue", Packed0=future, Target=json.dumps(record["target"]))
 
@@ -346,7 +346,7 @@ async def test_what_a_newer_version_wrote_into_a_record_survives_every_transitio
     assert ended.model_extra == {"hibernation": {"until": "2031"}}
     assert ended.target is not None
     assert ended.target.model_extra == {"region": "west"}
-    assert [entry.model_extra for entry in ended.history].count({"by": "ann"}) == 1
+    assert [entry.model_extra for entry in ended.history].count({"mood": "calm"}) == 1
 
     world.pass_time(31 * DAY)
     await world.wake()

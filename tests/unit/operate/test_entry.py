@@ -37,7 +37,7 @@ async def test_the_answer_has_coordinates_and_the_record_says_who_asked_once(wor
 
     assert answer.as_json() == {
         **{"job": job.id, "attempt": 1, "rank": 1, "ranks": 2},
-        "slurm": {"job": "7", "node": "n1", "user": "slipway"},
+        "srun": {"job": "7", "node": "n1", "user": "slipway"},
     }
     after = await world.job(job.id)
     assert after.entered == ("ann", "the holder of a function key")

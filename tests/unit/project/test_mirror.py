@@ -6,7 +6,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 #: What is not a room has tests, too; and where a room has many, they lie by what they are about.
-OWN = {"documents", "project", "tooling", "examples", "infra", "engines/toy"}
+OWN = {"documents", "project", "tooling", "examples", "infra", "page", "engines/toy"}
 
 
 @pytest.mark.parametrize("suite", ["unit", "slow"])

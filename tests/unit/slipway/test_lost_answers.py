@@ -44,6 +44,7 @@ READS = {
     "log": "log RAN --follow",
     "metrics": "metrics RAN",
     "nodes": "nodes",
+    "overview": "overview --utc",
     "receipt": "receipt RAN",
     "show": "show RAN --utc",
     "sweep show": "sweep show SWEEP",
@@ -68,6 +69,7 @@ CHANGES = {
 }
 #: Further words for the same commands.
 MORE = {
+    "cancel all": "cancel --state active --yes",
     "dead redrive all": "dead redrive all",
     "events redeliver one": "events redeliver EVENT",
     "submit a sweep": "submit FOLDER/sweep.json",
@@ -103,6 +105,7 @@ READING: dict[str, Method] = {
     "Sweep.wait": lambda client, scene: client.sweep(scene.values["ENDED"]).wait().state,
 }
 CHANGING: dict[str, Method] = {
+    "Client.cancel_jobs": lambda client, _: cancelled(client),
     "Client.submit": lambda client, _: client.submit(MESSAGE).id,
     "Client.submit_sweep": lambda client, _: client.submit_sweep(SWEEP).id,
     "Job.cancel": lambda client, scene: client.job(scene.values["WAITS"]).cancel().state,
@@ -111,6 +114,11 @@ CHANGING: dict[str, Method] = {
 }
 #: Methods past the API.
 OTHER_METHODS = {"Client.run": STORAGE}
+
+
+def cancelled(client: Client) -> object:
+    jobs = client.jobs(state="active")
+    return client.cancel_jobs(state="active", expected=len(jobs))
 
 
 def logged(job: Job) -> str:

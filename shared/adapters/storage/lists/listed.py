@@ -17,8 +17,11 @@ from typing import Any, NamedTuple
 from shared.adapters.storage.rows import LISTED_UNTIL, Entity, listed, listing_key, row_of
 from shared.adapters.storage.table import joined, split
 from shared.core.job import Job
+from shared.core.ledger.failures import error_of
 from shared.core.ledger.listing import brief
 
+#: The columns of a job's usage, and the characters of its error that are kept beside what a list shows.
+NUMBERS, _ERROR = ("NodeHours", "GpuHours", "Cost"), 300
 #: The part of a list row's key after the kind and the group.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
 #: How many characters of a covered key are the job's own, eight of its id among them; and its length.
@@ -38,13 +41,21 @@ def listed_rows(job: Job, shards: int) -> list[Entity]:
 
 def shown_rows(job: Job, shards: int) -> list[Entity]:
     """The rows that show a job: among all jobs and, once it has ended, in its groups."""
-    keys = [f"{EVERY}{listing_key(job)}"]
-    if job.state.terminal:
-        keys += (f"{group}{listing_key(job)}" for group in _groups(job))
-        keys.append(f"{BY_END}{listed(job.stage.at)}|{job.id}")
+    groups = [EVERY, *(_groups(job) if job.state.terminal else ())]
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
-    return [{**row_of(job.id, key, shards), **shown} for key in keys]
+    entities = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+    if job.state.terminal:
+        key = f"{BY_END}{listed(job.stage.at)}|{job.id}"
+        entities.append({**row_of(job.id, key, shards), **shown, **_ended_columns(job)})
+    return entities
+
+
+def _ended_columns(job: Job) -> Entity:
+    """What overviews read of a job that has ended, beside its source."""
+    _, *numbers = job.usage
+    texts = {"State": job.state.value, "Team": job.team, "Experiment": job.experiment, "Name": job.name}
+    return {**texts, "Error": error_of(job)[:_ERROR], **dict(zip(NUMBERS, numbers, strict=True))}
 
 
 def _groups(job: Job) -> Iterator[str]:

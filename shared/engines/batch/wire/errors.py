@@ -52,6 +52,7 @@ _REMEDIES: Mapping[str, str] = {
     "AuthenticationFailed": "check the account's key, or the roles of the identity, and this machine's clock",
     "JobCompleted": "the Batch job for Slipway's tasks was terminated: delete it; Slipway creates a new one",
     "InvalidQueryParameterValue": "Azure may have retired the version that Slipway speaks: upgrade Slipway",
+    "PoolNotFound": "make the pool again (`slipway setup`), or correct `pool` of the cluster",
     "JobDisabled": "the Batch job for Slipway's tasks was disabled: enable it",
 }
 #: The service appends these to each message. They are useless in an event, and differ each time.

@@ -36,18 +36,20 @@ _STEPS = ("PodScheduled", "PodReadyToStartContainers", "Initialized")
 def warned_of(pods: Objects, now: datetime) -> str:
     """The name of a pod whose warnings explain what it waits for on its node; "" if none has to be read."""
     for pod in pods:
-        why, since = pods_wait([pod]), _since(pod)
+        why, since = pods_wait([pod]), _last_step(pod)
         if why is None or since is None:
             continue
-        if now - since > (_QUIET if _is_being_made(pod, why) else _LONGEST):
+        quiet = _QUIET if _is_being_made(pod, why) else _LONGEST
+        if now - since > quiet:
             return str(pod["metadata"].get("name") or "")
     return ""
 
 
 def stuck_why(pods: Objects, warnings: Objects) -> Why | None:
     """Why a pod is not made on its node, from its warnings; None if none of them says so."""
-    made = any((why := pods_wait([pod])) is not None and _is_being_made(pod, why) for pod in pods)
-    return warnings_wait(warnings) if made else None
+    waits = [(pod, pods_wait([pod])) for pod in pods]
+    is_made = any(why is not None and _is_being_made(pod, why) for pod, why in waits)
+    return warnings_wait(warnings) if is_made else None
 
 
 def given_up(pods: Objects, warnings: Objects, now: datetime) -> str:
@@ -56,11 +58,11 @@ def given_up(pods: Objects, warnings: Objects, now: datetime) -> str:
     The time counts from the last step that the pod made, and from the first of the warnings.
     """
     for pod in pods:
-        waits, since = pods_wait([pod]), _since(pod)
-        why = stuck_why([pod], warnings) or waits
-        if why is None or why.passes or since is None:
+        why, step = stuck_why([pod], warnings) or pods_wait([pod]), _last_step(pod)
+        if why is None or why.passes or step is None:
             continue
-        if now - max(since, _first(warnings) or since) > _LONGEST:
+        since = max(step, _first(warnings) or step)
+        if now - since > _LONGEST:
             reason = Reason.UNSUPPORTED if why.word in _IMAGES else Reason.INFRASTRUCTURE
             minutes = int(_LONGEST / timedelta(minutes=1))
             return f"{reason.value}: given up after {minutes} minutes on its node: {why.text}"
@@ -75,7 +77,7 @@ def _is_being_made(pod: Mapping[str, Any], why: Why) -> bool:
     return why.word in MAKING and not any("running" in one or "terminated" in one for one in states)
 
 
-def _since(pod: Mapping[str, Any]) -> datetime | None:
+def _last_step(pod: Mapping[str, Any]) -> datetime | None:
     """When the pod made its last step; None before it has a node."""
     if condition(pod, "PodScheduled") is None:
         return None

@@ -151,12 +151,12 @@ def _is_stopped(reserved: Mapping[str, Any], evicted: Mapping[str, Any]) -> bool
 
 def warnings_wait(events: Objects) -> Why | None:
     """Why a node does not make a pod, by its warnings; None if none of them says so."""
-    told = [one for one in events if one.get("reason") in _WARNINGS]
-    if not told:
+    warnings = [one for one in events if one.get("reason") in _WARNINGS]
+    if not warnings:
         return None
     # Kubernetes repeats the cause in turn with the list of what is not mounted: the cause says more.
     latest = max(
-        told,
+        warnings,
         key=lambda one: (not str(one.get("message") or "").startswith(_SUMMARY), _time_of(one)),
     )
     reason = str(latest["reason"])

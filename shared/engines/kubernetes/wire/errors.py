@@ -36,6 +36,12 @@ _EXPLAINED = frozenset(
 )
 
 
+#: The parts of a Job that come from the options of its cluster, and from nothing of the job's.
+_OF_THE_CLUSTER = tuple(
+    f"spec.template.spec.{name}" for name in ("nodeSelector", "tolerations", "imagePullSecrets", "volumes")
+)
+
+
 class LacksRight(Misconfigured):
     """The account is known, and may not do this."""
 
@@ -69,7 +75,15 @@ def failure(status: int, body: Mapping[str, Any]) -> EngineError:
         return _absent(reason_of(body), body, text)
     if status == 400 and "unknown field" in message:
         return Misconfigured(f"{text}; this API server is older than what Slipway needs: Kubernetes 1.26")
+    if status == 422 and _is_of_the_cluster(body):
+        return Misconfigured(f"{text}; correct that option of the cluster")
     return _by_status(status)(text)
+
+
+def _is_of_the_cluster(body: Mapping[str, Any]) -> bool:
+    """Whether all that it calls invalid are places which the cluster's options alone fill."""
+    fields = [str(cause.get("field") or "") for cause in _causes(body)]
+    return bool(fields) and all(field.startswith(_OF_THE_CLUSTER) for field in fields)
 
 
 def _forbidden(message: str, text: str) -> EngineError:
@@ -112,12 +126,15 @@ def _text(status: int, body: Mapping[str, Any], message: str) -> str:
 
 def _invalid(body: Mapping[str, Any]) -> str:
     """The field and explanation of each cause: the message itself repeats whole values of the object."""
+    parts = []
+    for cause in _causes(body):
+        kind, words = str(cause.get("reason") or ""), str(cause.get("message") or "")
+        explained = words.rpartition(": ")[2] if kind in _EXPLAINED else kind
+        parts.append(f"{cause.get('field')}: {explained}")
+    return "; ".join(dict.fromkeys(parts))
+
+
+def _causes(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     details = body.get("details")
     causes = details.get("causes") if isinstance(details, Mapping) else None
-    parts = []
-    for cause in causes if isinstance(causes, list) else ():
-        if isinstance(cause, Mapping):
-            kind, words = str(cause.get("reason") or ""), str(cause.get("message") or "")
-            explained = words.rpartition(": ")[2] if kind in _EXPLAINED else kind
-            parts.append(f"{cause.get('field')}: {explained}")
-    return "; ".join(dict.fromkeys(parts))
+    return [one for one in causes if isinstance(one, Mapping)] if isinstance(causes, list) else []

@@ -26,6 +26,9 @@ from shared.engines.slurm.translation import observation, state_of
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy, copy_of, exit_object
 
+#: How accounting shows the nodes of a job that never had one.
+_WITHOUT_NODES = "None assigned"
+
 
 class EndSources:
     """Sources that remember ends longer than slurmctld does.
@@ -47,6 +50,7 @@ class EndSources:
     def _with_part(self, observed: Observation, copy: Copy) -> Observation:
         """The observation, with what Slurm gave the job of its nodes."""
         listing = self._listings.get((self._cluster.name, copy.partition), Listed())
+        listing = listing.nodes.get(copy.nodes, listing)  # of several nodes, the largest in the partition
         return observed._replace(allotted=allocated(copy.allocated, listing))
 
     async def _combined(self, target: Target, copy: Copy) -> Observation:
@@ -151,4 +155,5 @@ def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
         "exit_code": job.get("exit_code"),
         "tres_alloc_str": _amounts(job),
         "partition": job.get("partition"),
+        "nodes": "" if job.get("nodes") == _WITHOUT_NODES else job.get("nodes"),
     }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shared.core.errors import EngineError, Rejected
+from shared.core.errors import EngineError, Misconfigured, Rejected
 from shared.core.refusals import refused
+from shared.engines.slurm.wire.answer import Answer
 from shared.engines.slurm.wire.dialect import integer
 from shared.jobspec import JsonObject, Problem, mebibytes
 
@@ -55,6 +56,8 @@ class Listed:
     memory: int | None = None
     gpus: int | None = None
     by_type: Mapping[str, int] = field(default_factory=dict)
+    #: the same of each of its nodes alone
+    nodes: Mapping[str, Listed] = field(default_factory=dict)
 
 
 #: A cluster and one of its partitions → what was listed last.
@@ -85,6 +88,12 @@ def _listed(
     members = [node for node in nodes if partition.get("name") in (node.get("partitions") or ())]
     if not members or total_nodes(partition) != len(members):
         return Listed(names)
+    alone = {str(node.get("name")): _sizes([node], frozenset()) for node in members}
+    return replace(_sizes(members, names), nodes=alone)
+
+
+def _sizes(members: Sequence[Mapping[str, Any]], names: frozenset[str]) -> Listed:
+    """The most that one of these nodes has."""
     gpus = [_GPUS.findall(str(node.get("gres") or "")) for node in members]
     by_type: dict[str, int] = {}
     for kind, number in (one for gpu in gpus for one in gpu if one[0]):
@@ -119,17 +128,25 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
         )
 
 
-def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
-    """The same error, with the remedy of an operator.
+def refusal(answer: Answer, resources: JsonObject, of_cluster: JsonObject) -> EngineError | None:
+    """The error of an answer, with the remedy of an operator.
 
-    If it refuses the job's own choice, it ends the job with that reason.
+    If it refuses the job's own choice, it ends the job with that reason. If that of the cluster, the job
+    waits until an operator has corrected it.
     """
-    for code in codes:
-        option = next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), None)
-        if option is not None:
+    error = answer.failure()
+    for code in answer.codes:
+        if option := _option(code, resources):
             return Rejected(f"resources.{option}: {error}")
-    remedy = next((_REMEDIES[code] for code in codes if code in _REMEDIES), "")
+        if option := _option(code, of_cluster):
+            return Misconfigured(f"{error}: correct `resources.{option}` of the cluster")
+    remedy = next((_REMEDIES[code] for code in answer.codes if code in _REMEDIES), "")
     return type(error)(f"{error}: {remedy}") if error is not None and remedy else error
+
+
+def _option(code: int, resources: JsonObject) -> str:
+    """The resource that Slurm refuses with this code; "" if it is not among these."""
+    return next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), "")
 
 
 def unknown_option(faults: Iterable[str], resources: JsonObject) -> bool:

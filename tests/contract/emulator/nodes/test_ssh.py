@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from local.nodes.ssh import Peer, write_ssh
+from local.nodes.ssh.script import Peer, write_ssh
 from tests.contract.emulator.conftest import Emulator, Lab, autoscale, custom
 from tests.contract.emulator.nodes.test_containers import image, place, runtime, working
 

@@ -64,7 +64,7 @@ def test_a_formula_tries_again_what_could_not_be_allocated(client: BatchClient) 
         ({"state": "unusable", "code": "DiskFull"}, models.BatchNodeState.UNUSABLE),
     ],
 )
-def test_a_node_fails_gives_its_task_away_and_is_usable_after_a_reboot(
+def test_a_node_fails_gives_its_task_away_and_is_not_rebooted_but_removed(
     client: BatchClient, body: dict[str, Any], state: models.BatchNodeState
 ) -> None:
     name = f"fail-{body['state']}"
@@ -79,10 +79,17 @@ def test_a_node_fails_gives_its_task_away_and_is_usable_after_a_reboot(
     counts = next(one for one in client.list_pool_node_counts() if one.pool_id == name).dedicated
     waits = client.get_task(name, "t")
     client.delete_task(name, "t")
-    client.begin_reboot_node(name, str(node.id), {"nodeRebootOption": "requeue"}, polling_interval=0)  # type: ignore[arg-type]
+    with pytest.raises(HttpResponseError) as refused:
+        client.begin_reboot_node(name, str(node.id), {"nodeRebootOption": "requeue"}, polling_interval=0)  # type: ignore[arg-type]
+    removed = models.BatchNodeRemoveOptions(node_ids=[str(node.id)])
+    client.begin_remove_nodes(name, removed, polling_interval=0)
+    until(lambda: not list(client.list_nodes(name)))
+    until(lambda: client.get_pool(name).allocation_state == models.AllocationState.STEADY)
+    resized = models.BatchPoolResizeOptions(target_dedicated_nodes=1)
+    client.begin_resize_pool(name, resized, polling_interval=0)
     client.create_task(name, new_task("u", "true"))
 
-    assert failed.state == state
+    assert (failed.state, code_of(refused.value)) == (state, "NodeNotReady")
     assert counts
     assert counts.start_task_failed + counts.unusable == 1
     assert waits.state == models.BatchTaskState.ACTIVE
@@ -93,7 +100,6 @@ def test_a_node_fails_gives_its_task_away_and_is_usable_after_a_reboot(
         assert failed.start_task_info
         assert failed.start_task_info.exit_code == 100
     assert ended(client, name, "u").execution_info
-    assert not client.get_node(name, str(node.id)).errors
     client.begin_delete_job(name, polling_interval=0)
     client.begin_delete_pool(name, polling_interval=0)
 

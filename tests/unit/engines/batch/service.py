@@ -42,6 +42,8 @@ class Service:
     counts: dict[str, Any] = field(default_factory=dict)
     failed: list[dict[str, Any]] = field(default_factory=list)
     jobs: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    #: the state of a Batch job that is not active
+    states: dict[str, str] = field(default_factory=dict)
     fail: dict[str, Reply | None] = field(default_factory=dict)
     lose: set[str] = field(default_factory=set)
     evaluation: dict[str, Any] = field(default_factory=dict)
@@ -75,6 +77,9 @@ class Service:
     def _carried_out(self, request: Request) -> Reply:
         if match := _TASK.fullmatch(request.path):
             return self._tasks(request, *match.groups())
+        if request.path == "/jobs" and request.method == "GET":
+            states = [{"id": name, "state": self.states.get(name, "active")} for name in self.jobs]
+            return 200, {"value": states}
         if request.path == "/jobs":
             name = request.body["id"]
             if name in self.jobs:
@@ -87,7 +92,7 @@ class Service:
             return 200, {"value": self.failed}
         if request.path.endswith("/subtasksinfo"):
             return 200, {"value": [{"id": 1, "nodeInfo": {"nodeId": "n2", "taskRootDirectory": _ROOT}}]}
-        if request.path.endswith("/reboot"):
+        if request.path.endswith(("/reboot", "/removenodes")):
             return 202, None
         if request.path == "/pools/t4":
             return 200, self.pool

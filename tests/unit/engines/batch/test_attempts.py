@@ -163,7 +163,7 @@ async def test_a_pass_is_one_list_for_each_priority_and_reads_no_environment() -
         " or stateTransitionTime ge DateTime'2026-09-07T10:55:00Z'"
     )
     assert "environment" not in lists[0].query["$select"]
-    assert len(requests) == 5, "three lists, the pool, its counts"
+    assert len(requests) == 6, "three lists, the pool, its counts, the Batch jobs"
 
 
 async def test_what_ended_before_the_lists_begin_is_asked_for_and_what_is_unknown_is_missing() -> None:

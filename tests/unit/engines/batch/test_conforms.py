@@ -62,7 +62,9 @@ def _text(value: ast.expr, named: Mapping[str, ast.expr]) -> str:
 async def requests_of_an_engine() -> list[Request]:
     """The requests of an engine that does all that it can."""
     failed = {"id": "n1", "state": "starttaskfailed", "allocationTime": "1970-01-01T00:00:00Z"}
-    service, target = Service(counts={"dedicated": {"startTaskFailed": 1}}, failed=[failed]), order().target
+    refused = {"POST /pools/t4/nodes/n1/reboot": (409, error("NodeNotReady"))}
+    service = Service(counts={"dedicated": {"startTaskFailed": 1}}, failed=[failed], fail={**refused})
+    target = order().target
     async with engine(service) as batch:
         for one in (order(), order("wide", "j_w.1", **EVERYTHING)):
             await batch.submit(one)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.admission.reason import sentence
 from shared.engines.batch.node_faults import faults
 from tests.unit.engines.batch.account import error
 from tests.unit.engines.batch.service import Service, engine, order
@@ -21,22 +22,23 @@ def node(name: str = LONG, state: str = "starttaskfailed", minutes: float = 5, *
     return {"id": name, "state": state, "allocationTime": f"{allocated:%Y-%m-%dT%H:%M:%SZ}", **more}
 
 
-async def wait_of(service: Service) -> str:
-    """The word and the sentence with which a queued job waits."""
-    async with engine(service, NOON.timestamp()) as batch:
+async def wait_of(service: Service, requeues: int = 0, **options: Any) -> str:
+    """The word and the sentence, as a job shows it, with which a queued job waits."""
+    async with engine(service, NOON.timestamp(), **options) as batch:
         await batch.submit(order())
+        service.task(order().target.name)["executionInfo"]["requeueCount"] = requeues
         (observed,) = (await batch.status("gpu", [order().target])).values()
     assert observed.why
-    return f"{observed.why.word}: {observed.why.text}"
+    return f"{observed.why.word}: {sentence(observed.why)}"
 
 
 async def test_a_start_task_that_failed_is_named_with_its_exit_code_and_what_to_do() -> None:
     failed = [node(startTaskInfo={"exitCode": 100, "result": "failure"}), node("tvm_2")]
     text = await wait_of(Service(counts={"dedicated": {"startTaskFailed": 2}}, failed=failed))
 
-    assert text.startswith("StartTaskFailed: the start task failed on 2 nodes (exit code 100), billed")
-    assert text.endswith(
-        f"Correct it, then reboot or remove what failed. startup/stderr.txt of {LONG} says more"
+    assert text == (
+        "StartTaskFailed: the start task failed on 2 nodes (exit code 100), billed. Correct it; what failed "
+        f"reboots until 12:30 UTC. startup/stderr.txt of {LONG}"
     )
 
 
@@ -54,18 +56,30 @@ async def test_an_unusable_node_is_named_with_its_error() -> None:
     text = await wait_of(Service(counts={"lowPriority": {"unusable": 1}}, failed=[broken]))
 
     assert text.startswith("NodesUnusable: 1 node cannot be used (DiskFull: There is not enough disk")
-    assert text.endswith(f"Reboot or remove what failed: {LONG}")
+    assert text.endswith(f"; what failed reboots until 12:30 UTC: {LONG}")
+
+
+async def test_a_node_that_takes_no_tasks_is_named_and_left_alone() -> None:
+    service = Service(counts={"dedicated": {"offline": 1}}, failed=[node(state="offline")])
+
+    text = await wait_of(service)
+
+    assert text.startswith("NodesOffline: 1 node offline, billed: its scheduling was disabled")
+    assert text.endswith(f"`az batch node scheduling enable` ends that: {LONG}")
+    assert [call for call in service.calls("POST") if "/nodes" in call] == []
 
 
 @pytest.mark.parametrize("state", ["starttaskfailed", "unusable"])
 async def test_the_longest_error_and_name_leave_room_for_what_to_do(state: str) -> None:
     reason = {"code": "C" * 90, "message": "m" * 900}
     failed = [node(state=state, errors=[reason], startTaskInfo={"failureInfo": reason})] * 100
-    counts = {"startTaskFailed" if state == "starttaskfailed" else state: 100}
-    text = await wait_of(Service(counts={"dedicated": counts}, failed=failed))
+    counts = {"startTaskFailed" if state == "starttaskfailed" else state: 1000}
+    service = Service(counts={"dedicated": counts}, failed=failed * 10)
+    texts = [await wait_of(service), await wait_of(service, scales=False), await wait_of(service, requeues=1)]
 
-    assert "eboot or remove what failed" in text
-    assert LONG in text
+    assert ["what failed reboots until" in text for text in texts] == [True, False, True]
+    assert ["reboot or remove what failed" in text for text in texts] == [False, True, False]
+    assert all(LONG in text for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +109,40 @@ async def test_a_node_that_failed_is_rebooted_for_half_an_hour_and_then_left() -
     assert [call for call in service.calls("POST") if "reboot" in call] == [
         "POST /pools/t4/nodes/young/reboot"
     ]
+
+
+async def test_a_node_that_azure_does_not_reboot_is_removed_within_the_same_bound() -> None:
+    refused = {"POST /pools/t4/nodes/tvm_1/reboot": (409, error("NodeNotReady"))}
+    service = Service(counts={"dedicated": {"unusable": 1}}, fail={**refused})
+    now = [NOON.timestamp()]
+    async with engine(service, now) as batch:
+        await batch.submit(order())
+        for minute in range(40):  # each node that replaces another one fails as well
+            service.failed = [node("tvm_1", "unusable", minutes=-minute)]
+            now[0] = NOON.timestamp() + 60.0 * minute
+            await batch.status("gpu", [order().target])
+
+    assert service.calls("POST").count("POST /pools/t4/removenodes") == 30
+
+
+async def test_a_node_that_starts_again_leaves_the_reason_as_it_was() -> None:
+    service, now = Service(), [NOON.timestamp()]
+    reasons: list[str] = []
+    async with engine(service, now) as batch:
+        await batch.submit(order())
+        for failed, counts in ((1, {"startTaskFailed": 1}), (0, {"rebooting": 1}), (0, {"starting": 1})) * 2:
+            service.failed, service.counts = [node()] * failed, {"dedicated": counts}
+            now[0] += 60.0
+            observed = (await batch.status("gpu", [order().target]))[order().target.name]
+            reasons.append(f"{observed.why}")
+        service.failed, service.counts = [], {"dedicated": {"running": 1}}
+        now[0] += 60.0
+        works = (await batch.status("gpu", [order().target]))[order().target.name].why
+
+    assert len(set(reasons)) == 1
+    assert "StartTaskFailed" in reasons[0]
+    assert works is not None
+    assert works.word == "NodesBusy"
 
 
 @pytest.mark.parametrize(

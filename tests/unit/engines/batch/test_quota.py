@@ -144,6 +144,8 @@ class Manager:
     def __init__(self, *replies: tuple[int, Any]) -> None:
         self.replies, self.calls = list(replies), list[tuple[str, str]]()
         self.address = ""
+        #: opened for the answer to a reply of status 0
+        self.gate = asyncio.Event()
 
     @asynccontextmanager
     async def account(
@@ -167,7 +169,8 @@ class Manager:
         self.calls.append((request.raw_path, request.headers["Authorization"]))
         status, body = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if status == 0:
-            await asyncio.sleep(3600)
+            await self.gate.wait()
+            status, body = GOOD
         return (
             web.Response(status=status, text=body)
             if isinstance(body, str)
@@ -228,13 +231,16 @@ async def test_a_known_quota_stays_known_while_azure_does_not_answer() -> None:
         assert await account.quota(T4) is None, "it may have changed by now"
 
 
-async def test_a_view_does_not_wait_for_an_answer_that_does_not_come(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    async with Manager((0, "")).account(patience=0.01) as account:
+async def test_a_view_does_not_wait_for_a_late_answer_which_the_next_one_has() -> None:
+    manager = Manager((0, ""))
+    async with manager.account(patience=0.01) as account:
         assert await account.quota(T4) is None
+        manager.gate.set()
+        async with asyncio.timeout(30):
+            while await account.quota(T4) is None:  # noqa: ASYNC110 - a question on its way
+                await asyncio.sleep(0.01)
 
-    assert "no answer in time" in caplog.text
+    assert len(manager.calls) == 1
 
 
 async def test_without_an_id_nothing_is_asked() -> None:

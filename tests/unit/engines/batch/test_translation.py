@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from local.azurebatch.autoscale.formula import read
+from local.azurebatch.autoscale.values import Samples, World
 from shared.core.errors import Transient
 from shared.core.facts import combined_facts
 from shared.core.job import JobState, Reason
@@ -178,23 +180,57 @@ def test_a_view_says_where_the_pool_is_what_growing_takes_and_how_to_see_the_quo
 
 def test_the_demand_of_tasks_is_their_nodes_and_those_of_the_wide_ones() -> None:
     assert demand([]) == Demand()
-    assert demand([1, 1]) == Demand(2)
-    assert demand([1, 3, 2]) == Demand(6, 2, 5)
+    assert demand([1, 1]) == Demand(0, 0, 2)
+    assert (demand([1, 3, 2]), demand([1, 3, 2]).total) == (Demand(2, 5, 1), 6)
+    assert [demand([1] * tasks, slots=4).total for tasks in (1, 4, 5, 8)] == [1, 1, 2, 2]
 
 
 def test_a_formula_has_room_for_wide_tasks_and_no_more_than_the_cluster_may_have() -> None:
     assert formula(CLUSTER, demand([1, 3, 2])) == (
         "wideTasks = 2;\n"
         "wideNodes = 4;\n"
+        "singleNodes = 1;\n"
         "samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);\n"
         "latest = max(0, $PendingTasks.GetSample(1));\n"
         "pending = samples < 70 ? latest"
         " : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));\n"
-        "wanted = pending > 0 ? max(1, wideNodes + max(0, pending - wideTasks)) : 0;\n"
+        "wanted = pending > 0 ? max(1, wideNodes + min(singleNodes, max(0, pending - wideTasks))) : 0;\n"
         "$TargetDedicatedNodes = min(4, max(0, wanted));\n"
         "$TargetLowPriorityNodes = 0;\n"
         "$NodeDeallocationOption = taskcompletion;\n"
     )
+
+
+@pytest.mark.parametrize("counts_instances", [True, False])
+@pytest.mark.parametrize(
+    ("sizes", "slots", "target"),
+    [
+        ([5], 1, 5),
+        ([8], 1, 8),
+        ([5, 1, 1], 1, 7),
+        ([3, 2, 1], 1, 6),
+        ([1] * 8, 1, 8),
+        ([1] * 8, 4, 2),
+        ([1] * 9, 4, 3),
+        ([1] * 30, 1, 12),
+    ],
+)
+def test_a_formula_asks_for_the_nodes_that_tasks_need_however_the_service_counts_them(
+    sizes: list[int], slots: int, target: int, counts_instances: bool
+) -> None:
+    pending = float(sum(sizes) if counts_instances else len(sizes))
+    samples = Samples([(30.0, pending), (0.0, pending)], lambda seconds: 100.0)
+    text = formula(replace(CLUSTER, max_nodes=12), demand(sizes, slots))
+
+    assert read(text).evaluate(World({"PendingTasks": samples}, 0.0))["$TargetDedicatedNodes"] == target
+
+
+@pytest.mark.parametrize(("pending", "target"), [(4, 4), (1, 1), (0, 0)])
+def test_a_formula_that_is_not_written_again_asks_for_less_as_tasks_end(pending: float, target: int) -> None:
+    samples = Samples([(30.0, pending), (0.0, pending)], lambda seconds: 100.0)
+    text = formula(CLUSTER, demand([1] * 4))
+
+    assert read(text).evaluate(World({"PendingTasks": samples}, 0.0))["$TargetDedicatedNodes"] == target
 
 
 def test_a_formula_of_spot_nodes_asks_for_those_and_keeps_the_fewest_that_stay() -> None:
@@ -211,12 +247,23 @@ def test_a_pool_of_a_retired_size_says_so_to_its_jobs() -> None:
     assert view(CLUSTER, POOL, {}).facts.retired_size == ""
 
 
-@pytest.mark.parametrize("talks", [True, False, None])
-def test_a_pool_whose_nodes_may_not_speak_to_each_other_takes_jobs_on_one_node_alone(
-    talks: bool | None,
+@pytest.mark.parametrize(
+    ("pool", "is_alone"),
+    [
+        ({}, False),
+        ({"enableInterNodeCommunication": True}, False),
+        ({"enableInterNodeCommunication": True, "taskSlotsPerNode": 1}, False),
+        ({"enableInterNodeCommunication": False}, True),
+        ({"enableInterNodeCommunication": True, "taskSlotsPerNode": 4}, True),
+    ],
+)
+def test_a_pool_whose_nodes_are_shared_or_may_not_speak_to_each_other_takes_jobs_on_one_node_alone(
+    pool: dict[str, Any], is_alone: bool
 ) -> None:
-    pool = POOL if talks is None else {**POOL, "enableInterNodeCommunication": talks}
-    facts = view(CLUSTER, pool, {}).facts
+    current = view(CLUSTER, POOL | pool, {"dedicated": {"idle": 2}})
 
-    assert facts.lists_all is (talks is False)
-    assert (facts.max_nodes == 1) is (talks is False)
+    assert current.facts.lists_all is is_alone
+    assert (current.facts.max_nodes == 1) is is_alone
+    reason = why(2, current)
+    assert reason is not None
+    assert reason.never is is_alone

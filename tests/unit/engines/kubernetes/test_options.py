@@ -33,6 +33,13 @@ def test_a_cluster_needs_a_shared_directory_its_volume_and_an_image() -> None:
         ({"tolerations": ["a b"]}, "KEY=VALUE:EFFECT"),
         ({"tolerations": ["a=b:Never"]}, "KEY=VALUE:EFFECT"),
         ({"priorities": {"top": "x"}}, "there is no 'top'"),
+        ({"memory": "56GiB"}, "memory: '56GiB' is not an amount"),
+        ({"cpus": "8 cores"}, "cpus: '8 cores' is not an amount"),
+        ({"nodeSelector": {"gpu": "a b"}}, "nodeSelector: gpu: 'a b' is not the value of a label"),
+        ({"nodeSelector": {"a b": "c"}}, "nodeSelector: 'a b' is not the name of a label"),
+        ({"gpuResource": "nvidia gpu"}, "gpuResource: 'nvidia gpu' is not the name of a resource"),
+        ({"pullSecrets": ["A_B"]}, "pullSecrets: 'A_B' is not the name of an object"),
+        ({"priorities": {"high": "Top!"}}, "priorities: 'Top!' is not the name of an object"),
         ({"gpus": -1}, "gpus has to be at least 0"),
         ({"unreachableSeconds": -1}, "unreachableSeconds has to be at least 0"),
         ({"maxWallClock": "1 day"}, "not an ISO 8601 duration"),
@@ -45,6 +52,20 @@ def test_a_mistake_is_named(options: Any, words: str) -> None:
 
     assert str(caught.value).startswith("S: gpu")
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"memory": "56Gi", "cpus": "0.5"},
+        {"memory": "1e9", "cpus": "500m"},
+        {"nodeSelector": {"cloud.example.com/accelerator": "nvidia-tesla-t4", "spot": ""}},
+        {"gpuResource": "nvidia.com/mig-1g.10gb"},
+        {"gpuResource": "gpu.intel.com/i915", "pullSecrets": ["registry.example"]},
+    ],
+)
+def test_what_kubernetes_takes_is_taken(options: Any) -> None:
+    assert clusters_from({"gpu": {**NEEDED, **options}}, "S")["gpu"].name == "gpu"
 
 
 def test_a_name_that_is_no_label_is_refused() -> None:

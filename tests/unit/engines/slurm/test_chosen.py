@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from shared.core.errors import Busy, Misconfigured, Rejected, Saturated, Transient
+from shared.engines.slurm.job.chosen import _RESOURCES_OF_CODE
 from shared.jobspec import RESOURCES
 from tests.crash.slurm.slurmrestd import NEW, OLD
-from tests.unit.engines.slurm.test_engine import BOTH, Rig, order, slurm_rig
+from tests.unit.engines.slurm.test_engine import ACCOUNTED, BOTH, Rig, order, slurm_rig
 
 ALLOWED: dict[str, Any] = {"partition": "gpu", "allow": RESOURCES}
 
@@ -153,6 +154,45 @@ async def test_what_the_job_did_not_choose_is_the_operator_s_to_mend(
         assert type(caught.value) is error
         assert "resources." not in str(caught.value)
         assert f"Slurm's own words ({code}): {remedy}".rstrip(": ") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "part"), [("n1", 0.5), ("n2", 1.0), ("n[1-2]", 0.5), ("n9", 0.5), ("", 0.5)]
+)
+async def test_a_job_is_measured_by_the_node_that_it_has(nodes: str, part: float) -> None:
+    amounts = {"cpu": 32, "mem": 2048, "node": 1}
+    listed_amounts = [{"type": kind, "count": number} for kind, number in amounts.items()]
+    async with slurm_rig(NEW, options={"accounting": True, "partition": "gpu"}) as rig:
+        listed(rig)
+        await rig.engine.facts("gpu", {})
+        more = {"tres": {"allocated": listed_amounts}, "nodes": nodes, "partition": "gpu"}
+        rig.server.accounted = [{**ACCOUNTED, **more}]
+        end = await rig.engine.see(order().target)
+
+    assert end.allotted is not None
+    assert end.allotted.part == part
+
+
+_OF_CLUSTER = {
+    "cpus": 4,
+    "memory": "8G",
+    "gpus": 1,
+    "gpuType": "a100",
+    "constraint": "h100",
+    "options": {"licenses": "x"},
+}
+
+
+@pytest.mark.parametrize(
+    "code", [code for code, names in _RESOURCES_OF_CODE.items() if {*names} & _OF_CLUSTER.keys()]
+)
+async def test_what_slurm_refuses_of_the_cluster_s_resources_ends_no_job_and_names_the_option(
+    code: int,
+) -> None:
+    async with slurm_rig(NEW, options={"resources": _OF_CLUSTER}) as rig:
+        rig.server.says, rig.server.takes = (code, "Slurm's own words"), False
+        with pytest.raises(Misconfigured, match=r"correct `resources\.\w+` of the cluster$"):
+            await rig.engine.submit(order())
 
 
 async def test_an_option_that_slurmrestd_does_not_know_ends_the_job_that_chose_it() -> None:

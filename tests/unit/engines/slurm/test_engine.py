@@ -432,7 +432,7 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
             await rig.engine.see(order(token="other.1").target)
 
 
-_ACCOUNTED = {
+ACCOUNTED = {
     "user": "u",
     "job_id": 7,
     "name": "n",
@@ -451,7 +451,7 @@ async def test_a_forgotten_job_that_wrote_its_own_record_ran_as_long_as_accounti
         target = order().target
         forged = {"state": "ended", "final": True, "started": "2026-01-01", "ended": "2026-01-01"}
         write_record(tmp_path, order(), json.dumps(forged))
-        rig.server.accounted = [_ACCOUNTED]
+        rig.server.accounted = [ACCOUNTED]
 
         end = await rig.engine.see(target)
         rig.server.accounted = [{"job_id": 7, "name": "n"}]  # it cannot be read
@@ -485,7 +485,7 @@ async def test_what_a_forgotten_job_had_of_its_nodes_is_what_accounting_says(
     amounts: Any, allotted: Allotted | None
 ) -> None:
     async with slurm_rig(NEW, options={"accounting": True}) as rig:
-        rig.server.accounted = [{**_ACCOUNTED, "tres": {"allocated": amounts}}]
+        rig.server.accounted = [{**ACCOUNTED, "tres": {"allocated": amounts}}]
 
         assert (await rig.engine.see(order().target)).allotted == allotted
 

@@ -23,7 +23,8 @@ def pool(nodes: int = 0, **values: Any) -> Pool:
         Node(id=f"n{number}", number=number, dedicated=True, state="idle", since=NOON, allocated=NOON)
         for number in range(1, nodes + 1)
     )
-    usual = {"id": "p", "document": {"vmSize": "x"}, "dedicated": nodes, "nodes": machines}
+    document = {"vmSize": "x", "enableInterNodeCommunication": True}
+    usual = {"id": "p", "document": document, "dedicated": nodes, "nodes": machines}
     return Pool(
         sequence=1,
         created=NOON,
@@ -53,6 +54,20 @@ def test_tasks_get_the_emptiest_nodes_in_their_order() -> None:
         "b": ("n1",),
         "c": ("n2",),
     }
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"enableInterNodeCommunication": False},
+        {"enableInterNodeCommunication": True, "taskSlotsPerNode": 2},
+    ],
+)
+def test_a_gang_waits_for_ever_where_nodes_may_not_speak_or_have_several_slots(
+    document: dict[str, Any],
+) -> None:
+    assert placed(pool(3, document=document), {}, task("gang", 2), task("small")) == {"small": ("n1",)}
 
 
 def test_packed_nodes_are_filled_one_after_the_other() -> None:

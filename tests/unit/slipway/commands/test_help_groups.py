@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from slipway.commands.help_groups import GROUPS
+from slipway.commands.help_groups import ELSEWHERE, GROUPS
 from slipway.main import app
 
 
@@ -51,6 +51,18 @@ def test_a_group_says_how_its_usual_command_takes_what_is_none(words: list[str],
 
     assert ran.exit_code == 2
     assert f"did you mean `{command}`?" in ran.output
+
+
+@pytest.mark.parametrize("word", ELSEWHERE)
+def test_a_word_of_another_system_names_the_command_here(word: str) -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert word not in commands
+    assert ELSEWHERE[word] in commands
+
+    ran = CliRunner().invoke(app, [word, "last", "--", "a b"], prog_name="slipway")
+
+    assert ran.exit_code == 2
+    assert f"did you mean `slipway {ELSEWHERE[word]} last -- 'a b'`?" in " ".join(ran.output.split())
 
 
 def test_a_misspelt_option_of_a_group_is_no_name() -> None:

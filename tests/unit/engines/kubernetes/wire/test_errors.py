@@ -64,6 +64,23 @@ def test_an_error_has_one_meaning(answer: tuple[int, Any], kind: type[EngineErro
     assert words in str(error)
 
 
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        (["spec.template.spec.nodeSelector[gpu]"], Misconfigured),
+        (["spec.template.spec.tolerations[0].key", "spec.template.spec.volumes[1].nfs.path"], Misconfigured),
+        (["spec.template.spec.volumes[1].name", "spec.template.spec.containers[0].env[3].name"], Rejected),
+        ([], Rejected),
+    ],
+)
+def test_what_the_options_of_the_cluster_alone_fill_is_its_operators_to_correct(
+    fields: list[str], kind: type[EngineError]
+) -> None:
+    causes = [{"reason": "FieldValueInvalid", "message": "a: no", "field": field} for field in fields]
+
+    assert type(failure(*status(422, "Invalid", "it is not valid", causes=causes))) is kind
+
+
 def test_the_values_of_an_object_that_is_not_valid_are_not_shown() -> None:
     value = 'Invalid value: {"env":[{"name":"A","value":"canary: x"}]}: field is immutable'
     causes = [

@@ -14,7 +14,7 @@ from slipway.client.entry.tools import Person, command
 from slipway.failure import Failure
 from tests.unit.core.test_entrance import GOOD, JOB
 
-#: What a person types is theirs, whatever it has in it.
+#: What a person types is theirs, with anything in it.
 WORDS = ["sh", "-c", 'echo "$HOME"; exit 7', "it's", "-x", "$(touch x)"]
 
 
@@ -30,7 +30,7 @@ def test_the_program_gets_the_job_and_the_words_of_a_person_as_arguments() -> No
 
 
 def test_kubectl_goes_to_the_pod_with_the_persons_own_kubeconfig() -> None:
-    words = command(place("kubernetes"), WORDS, Person(context="mine"), terminal=True)
+    words = command(place("kubectl"), WORDS, Person(context="mine"), terminal=True)
 
     options = ["--context=mine", "--namespace=slipway", "exec", "--stdin", "--tty", "--container=main"]
     assert words == ["kubectl", *options, "train-1-0-x7k2p", "--", *WORDS]
@@ -38,14 +38,14 @@ def test_kubectl_goes_to_the_pod_with_the_persons_own_kubeconfig() -> None:
 
 
 def test_kubectl_has_no_terminal_for_a_pipe_and_no_context_where_none_fits() -> None:
-    words = command(place("kubernetes"), WORDS, Person(), terminal=False)
+    words = command(place("kubectl"), WORDS, Person(), terminal=False)
 
     assert words[:4] == ["kubectl", "--namespace=slipway", "exec", "--stdin"]
     assert "--tty" not in words
 
 
 def test_srun_runs_here_as_the_jobs_user_and_takes_no_variable_of_the_person_along() -> None:
-    words = command(place("slurm", login=""), WORDS, Person(account="slipway"), terminal=False)
+    words = command(place("srun", login=""), WORDS, Person(account="slipway"), terminal=False)
 
     assert words[:2] == ["srun", "--jobid=4711"]
     assert {"--overlap", "--export=NONE", "--nodelist=gpu-3.cluster", "--nodes=1", "--ntasks=1"} <= {*words}
@@ -54,7 +54,7 @@ def test_srun_runs_here_as_the_jobs_user_and_takes_no_variable_of_the_person_alo
 
 
 def test_srun_runs_here_by_sudo_for_another_person() -> None:
-    words = command(place("slurm", login=""), WORDS, Person(account="ann"), terminal=True)
+    words = command(place("srun", login=""), WORDS, Person(account="ann"), terminal=True)
 
     assert words[:4] == ["sudo", "--user=slipway", "--", "srun"]
     assert "--export=NONE" in words
@@ -63,7 +63,7 @@ def test_srun_runs_here_by_sudo_for_another_person() -> None:
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_login_node_gets_one_line_in_which_every_word_is_quoted(terminal: bool) -> None:
-    words = command(place("slurm"), WORDS, Person(), terminal=terminal)
+    words = command(place("srun"), WORDS, Person(), terminal=terminal)
 
     assert words[0] == "ssh"
     assert words[-4:-1] == ["-l", "slipway", "login.example.org"]
@@ -81,7 +81,7 @@ def test_ssh_goes_to_a_node_that_answers_it() -> None:
 
 
 def test_where_no_tool_goes_the_place_and_the_reason_are_the_answer() -> None:
-    answer = {"job": JOB, "attempt": 1, "rank": 0, "batch": GOOD["batch"], "reason": "make a user there"}
+    answer = {"job": JOB, "attempt": 1, "rank": 0, "task": GOOD["task"], "reason": "make a user there"}
 
     with pytest.raises(Failure, match=r"pool t4, node tvmps_1a, .*make a user there"):
         command(place_of(answer), WORDS, Person(), terminal=False)

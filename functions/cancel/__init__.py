@@ -1,0 +1,4 @@
+"""Ends of jobs by the HTTP API.
+
+In: a job, conditions, or a sweep. Out: what was asked to end.
+"""

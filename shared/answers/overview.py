@@ -1,0 +1,120 @@
+"""The overview: what runs, waits and failed, what is free, and what was used."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from shared.answers.base import Answer, StateWord, Time
+
+
+class JobMark(Answer):
+    """A job, and a moment of it."""
+
+    id: str
+    name: str
+    at: Time
+
+
+class WaitingGroup(Answer):
+    """Jobs that wait for the same."""
+
+    word: str
+    """As of `waiting` of a job; "" where the reason is not known yet."""
+    subject: str
+    """The cluster, the team, the sweep or the job that they wait for; "" for the whole deployment."""
+    text: str
+    """The sentence of the oldest one, at most 160 characters."""
+    never: bool
+    """Whether they can never start as things stand."""
+    jobs: int
+    oldest: JobMark
+    """The one that was created first, and when it began to wait for this."""
+    next: JobMark
+    """The one whose turn comes first, and when it was created."""
+
+
+class FailureGroup(Answer):
+    """Jobs that failed, were lost or rejected with errors of one signature."""
+
+    signature: str
+    """The error with `#` for numbers, digests and ids, at most 160 characters; the condition `error` of a
+    list takes it."""
+    state: StateWord
+    """Of the last one."""
+    jobs: int
+    first: JobMark
+    """The one that ended first since then, and when."""
+    last: JobMark
+
+
+class IdleJob(Answer):
+    """A running job that does nothing with what it has."""
+
+    id: str
+    name: str
+    since: Time
+    ends_after: Time
+
+
+class ClusterNodes(Answer):
+    """The nodes of a cluster by state, as the sweeper's timer saw them last."""
+
+    name: str
+    nodes: dict[str, int] | None
+    """Null for a cluster that did not answer, or has not been asked yet."""
+    at: Time | None
+    """Since when they are so, as far as it is recorded."""
+
+
+class TeamMonth(Answer):
+    """What the jobs of a team have, and what they used and may still use in this month."""
+
+    team: str | None
+    """Null for jobs without a team."""
+    jobs: int
+    """Those that a cluster has, or is being given."""
+    nodes: int
+    gpus: int
+    gpu_hours: float
+    """Used by jobs that have ended in this month."""
+    cost: float
+    reserved_gpu_hours: float
+    """What the jobs that have not ended may still use, if each runs as long as it may."""
+    reserved_cost: float
+    limit_gpu_hours: float | None = None
+    """Of the team's quota, a month."""
+    budget: float | None = None
+    """Of the team's quota, a month."""
+
+
+class LeftOut(Answer):
+    """How many entries of each list did not fit into the answer; those with the fewest jobs."""
+
+    waiting: int = 0
+    failures: int = 0
+    idle: int = 0
+    clusters: int = 0
+    use: int = 0
+
+
+class Overview(Answer):
+    """What runs, waits and failed, what is free, and what was used; at most 8 kB."""
+
+    scope: Literal["mine", "team", "all"]
+    since: Time
+    """Jobs that have ended are counted since then: later than asked for where there are too many."""
+    counts: dict[str, int]
+    """Jobs by state: all that have not ended, and those that have ended since then."""
+    waiting: tuple[WaitingGroup, ...]
+    """The largest first."""
+    failures: tuple[FailureGroup, ...]
+    """The largest first."""
+    idle: tuple[IdleJob, ...]
+    clusters: tuple[ClusterNodes, ...]
+    month: str
+    currency: str
+    counted_since: Time
+    """The use of teams without a quota is counted since then: later than the month began where there are too
+    many jobs, or they are archived."""
+    use: tuple[TeamMonth, ...]
+    left_out: LeftOut | None = None

@@ -1,0 +1,68 @@
+"""groups: jobs that wait for the same, and jobs that failed alike. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from shared.answers.overview import FailureGroup, IdleJob, JobMark, WaitingGroup
+from shared.core.ledger.ended import Ended
+from shared.core.ledger.failures import FAILURES, signature
+from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.states import JobState
+from shared.operate.overview.active_jobs import ActiveJob, Cause
+
+_UNKNOWN = Cause("", "", never=False)
+
+
+def waiting(jobs: Iterable[ActiveJob], lines: Mapping[str, Sequence[str]]) -> list[WaitingGroup]:
+    """Jobs that do not run by what they wait for, the largest group first; `lines`: by team, in turn."""
+    groups: dict[Cause, list[ActiveJob]] = {}
+    for job in jobs:
+        if job.state is not JobState.RUNNING:
+            groups.setdefault(job.cause or _UNKNOWN, []).append(job)
+    shown = (_waiting_group(cause, jobs, lines) for cause, jobs in groups.items())
+    return sorted(shown, key=lambda group: (not group.never, -group.jobs, group.oldest.at))
+
+
+def _waiting_group(
+    cause: Cause, jobs: Sequence[ActiveJob], lines: Mapping[str, Sequence[str]]
+) -> WaitingGroup:
+    oldest = jobs[0]
+    by_id = {job.id: job for job in jobs}
+    line = lines.get(cause.subject, ()) if cause.word == WAITS_FOR_QUOTA else ()
+    first = next((by_id[one] for one in line if one in by_id), oldest)
+    return WaitingGroup(
+        word=cause.word,
+        subject=cause.subject,
+        text=oldest.text,
+        never=cause.never,
+        jobs=len(jobs),
+        oldest=JobMark(id=oldest.id, name=oldest.name, at=oldest.since),
+        next=JobMark(id=first.id, name=first.name, at=first.created),
+    )
+
+
+def failures(jobs: Iterable[Ended]) -> list[FailureGroup]:
+    """Jobs that failed by the signature of their error, the largest group first."""
+    failed = sorted((job for job in jobs if job.state in FAILURES), key=lambda job: (job.at, job.id))
+    groups: dict[str, list[Ended]] = {}
+    for job in failed:
+        groups.setdefault(signature(job.error), []).append(job)
+    shown = [
+        FailureGroup(
+            signature=name,
+            state=alike[-1].state.value,
+            jobs=len(alike),
+            first=JobMark(id=alike[0].id, name=alike[0].name, at=alike[0].at),
+            last=JobMark(id=alike[-1].id, name=alike[-1].name, at=alike[-1].at),
+        )
+        for name, alike in groups.items()
+    ]
+    return sorted(shown, key=lambda group: (-group.jobs, -group.last.at.timestamp()))
+
+
+def idle(jobs: Iterable[ActiveJob]) -> list[IdleJob]:
+    """Running jobs that do nothing, the next to end first."""
+    warned = [(job, *job.idle) for job in jobs if job.idle]
+    shown = [IdleJob(id=job.id, name=job.name, since=since, ends_after=ends) for job, since, ends in warned]
+    return sorted(shown, key=lambda one: one.ends_after)

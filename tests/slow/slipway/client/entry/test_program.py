@@ -1,0 +1,164 @@
+"""What enters a job becomes a process like the job's own, by Python and by a shell alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from slipway.client.entry.ports import listener
+from slipway.client.entry.program import NOTHING, entering
+from slipway.client.entry.relay import relaying, serve
+
+#: What the shell alone needs on a node.
+TOOLS = ("sh", "bash", "tr", "grep", "sed", "cat", "env", "sleep")
+JOB = f"j_{os.getpid():024d}"
+#: Values that mean something to a shell.
+OWN = {
+    "SLIPWAY_JOB_ID": JOB,
+    "SLIPWAY_ATTEMPT": "1",
+    "QUOTES": """it's "so" `x` $(touch x) \\ $HOME""",
+    "LINES": "first\nPATH=second\n",
+    "BLANK": "",
+    "UTF8": "grün",
+    "HF_TOKEN": "of the job",
+}
+#: What the node's own programs have, as in a pod.
+OF_NODE = {"SLIPWAY_SECRET_0": "HF_TOKEN=of the job", "SLIPWAY_TOKEN": f"{JOB}.1", "OTHER": "of the pod\nX=1"}
+
+
+@pytest.fixture(params=["python", "shell"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """The variables of a node, with Python or without."""
+    if request.param == "python":
+        return {"PATH": os.environ["PATH"], **OF_NODE}
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in TOOLS:
+        (tools / name).symlink_to(str(shutil.which(name)))
+    return {"PATH": str(tools), **OF_NODE}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Path]:
+    """The directory of a job with two ranks, below a launcher that has its token alone."""
+    directory = tmp_path / "wd of the job"
+    directory.mkdir()
+    path = {"PATH": os.environ["PATH"]}
+    launcher = subprocess.Popen(["sleep", "600"], env={**path, **OF_NODE}, cwd="/")
+    main = subprocess.Popen(["sleep", "600"], env={**path, **OWN}, cwd=directory)
+    (directory / "second").mkdir()
+    ranked = {**path, **OWN, "AZ_BATCHAI_TASK_INDEX": "1"}
+    second = subprocess.Popen(["sleep", "600"], env=ranked, cwd=directory / "second")
+    try:
+        yield directory
+    finally:
+        for process in (launcher, main, second):
+            process.kill()
+            process.wait()
+
+
+def entered(
+    node: dict[str, str], *words: str, attempt: int = 1, rank: int = 0, term: str = "", data: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    argv = entering(JOB, attempt, rank, words, term=term)
+    return subprocess.run(argv, env=node, input=data, capture_output=True, check=False, cwd="/")
+
+
+def test_it_has_the_variables_of_the_job_byte_by_byte_and_none_of_what_is_around(
+    job: Path, node: dict[str, str]
+) -> None:
+    answer = entered(node, "env", "-0", term="xterm-256color")
+
+    its_own = dict(one.split(b"=", 1) for one in answer.stdout.rstrip(b"\0").split(b"\0"))
+    assert answer.stderr == b""
+    assert its_own == {
+        **{name.encode(): value.encode() for name, value in OWN.items()},
+        b"PATH": os.environ["PATH"].encode(),
+        b"PWD": str(job).encode(),
+        b"TERM": b"xterm-256color",
+        b"SLIPWAY_ENTERED": b"1",
+    }
+
+
+def test_it_is_in_the_directory_of_the_job_and_passes_bytes_and_the_exit_code(
+    job: Path, node: dict[str, str]
+) -> None:
+    data = bytes(range(256)) * 10
+
+    copied = entered(node, "cat", data=data)
+    failed = entered(node, "sh", "-c", "pwd -P; exit 113")
+
+    assert (copied.stdout, copied.returncode) == (data, 0)
+    assert (failed.stdout.decode().strip(), failed.returncode) == (str(job), 113)
+
+
+def test_the_process_of_a_rank_is_chosen_and_otherwise_the_first_one(job: Path, node: dict[str, str]) -> None:
+    assert entered(node, "sh", "-c", "pwd -P", rank=1).stdout.decode().strip() == str(job / "second")
+    assert entered(node, "sh", "-c", "pwd -P", rank=7).stdout.decode().strip() == str(job)
+
+
+def test_a_word_that_is_no_program_ends_as_in_a_shell(job: Path, node: dict[str, str]) -> None:
+    unknown, file = entered(node, "no-such-program"), entered(node, str(job))
+
+    assert (unknown.returncode, file.returncode) == (127, 126)
+    assert b"no-such-program" in unknown.stderr
+
+
+def test_without_a_process_of_the_attempt_it_says_so(job: Path, node: dict[str, str]) -> None:
+    answer = entered(node, "true", attempt=11)
+
+    assert answer.returncode == NOTHING
+    assert answer.stderr.decode().startswith(f"slipway: no process of attempt 11 of {JOB} runs here")
+
+
+def test_what_was_entered_is_not_taken_for_the_job(tmp_path: Path, node: dict[str, str]) -> None:
+    env = {**node, **OWN, "SLIPWAY_ENTERED": "1"}
+    with subprocess.Popen(["sleep", "600"], env={**env, "PATH": os.environ["PATH"]}) as shell:
+        answer = entered(node, "true")
+        shell.kill()
+
+    assert answer.returncode == NOTHING
+
+
+def test_the_programs_of_a_job_meet_a_closed_pipe_as_usual(job: Path, node: dict[str, str]) -> None:
+    answer = entered(node, "sh", "-c", "kill -PIPE $$; exit 0")
+
+    assert answer.returncode == -signal.SIGPIPE
+
+
+def test_without_words_it_is_a_shell(job: Path, node: dict[str, str]) -> None:
+    assert entered(node, data=b"echo $QUOTES; exit 3\n").returncode == 3
+
+
+async def test_a_relay_passes_bytes_both_ways_and_ends_with_the_other_side(node: dict[str, str]) -> None:
+    data = os.urandom(3 << 20)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write((await reader.readexactly(len(data)))[::-1])
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    words = ["env", "-i", f"PATH={node['PATH']}", *relaying(server.sockets[0].getsockname()[1])]
+    own = listener(17_000)
+    async with server, await serve(own, words):
+        reader, writer = await asyncio.open_connection(*own.getsockname())
+        writer.write(data)
+        assert await reader.read() == data[::-1]
+        writer.close()
+
+
+async def test_a_port_at_which_nothing_listens_ends_its_connection(node: dict[str, str]) -> None:
+    with listener(18_000) as closed:
+        port = closed.getsockname()[1]
+    own = listener(17_000)
+    async with await serve(own, ["env", "-i", f"PATH={node['PATH']}", *relaying(port)]):
+        reader, writer = await asyncio.open_connection(*own.getsockname())
+        assert await reader.read() == b""
+        writer.close()
