@@ -180,8 +180,8 @@ CHANGES = (
     ),
     Change(
         "shared/engines/batch/attempts.py",
-        'if task.task.get("state") != "active":',
-        'if task.task.get("state") == "active":',
+        'waits = task.task.get("state") == "active"',
+        'waits = task.task.get("state") != "active"',
     ),
     Change("shared/engines/batch/job/request.py", "    if nodes > 1:", "    if nodes >= 1:"),
     Change(
