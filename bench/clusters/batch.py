@@ -1,7 +1,6 @@
 """The Batch engine: submissions, and a pass: `python -m bench.clusters.batch [JOBS [ROUNDS]]`.
 
-Submission: bare POSTs of the same tasks to the emulator, encoded before, and the engine, in turn; also the
-processor time of this process, which other programs on the machine change less than the rates. The pass:
+Submission: bare POSTs of the same tasks to the emulator, encoded before, and the engine, in turn. The pass:
 10,000 active tasks of a server that sends pages which it has made before; calls, and processor time a job.
 """
 
@@ -9,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import statistics
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import aiohttp
 from aiohttp import web
 
-from bench.clusters.rounds import pass_cost
+from bench.clusters.rounds import Round, in_turn, pace, pass_cost, report, spent_with
 from bench.world import ROOT
 from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import child
@@ -33,16 +30,8 @@ from shared.engines.batch.wire.client import API, BatchClient
 from shared.engines.batch.wire.sign import SharedKey, key_from
 from tests.doubles.server import answering
 
-Item = TypeVar("Item")
-_AT_ONCE, _PAGE, _ACTIVE = 16, 1000, 10_000
+_PAGE, _ACTIVE = 1000, 10_000
 _POOL = {"id": "p", "vmSize": "standard_d1", "virtualMachineConfiguration": IMAGE, "targetDedicatedNodes": 0}
-
-
-class Pace(NamedTuple):
-    """How quickly tasks were submitted: per second, and processor seconds of the submitter for each."""
-
-    rate: float
-    work: float
 
 
 async def main(jobs: int, rounds: int) -> None:
@@ -51,20 +40,12 @@ async def main(jobs: int, rounds: int) -> None:
         argv = [sys.executable, "-m", "local.azurebatch", "--port=0", f"--data={data}"]
         async with child(argv, name="the emulator", cwd=ROOT, on_line=_ignore) as emulator:
             url = (await emulator.line(r"^ready (\S+)$"))[1]
-            pairs = await _submissions(url, jobs, rounds)
-    ratios = [ours.rate / bare.rate for bare, ours in pairs]
-    for name, paces in zip(("bare POSTs", "the engine"), zip(*pairs, strict=True), strict=True):
-        rate = statistics.median(pace.rate for pace in paces)
-        work = statistics.median(pace.work for pace in paces)
-        sys.stdout.write(f"{name}     {rate:6.0f} tasks/s, {work * 1e6:.0f} us of processor time a task\n")
-    sys.stdout.write(
-        f"ratio of rates {statistics.median(ratios):.2f} ({min(ratios):.2f} - {max(ratios):.2f})\n"
-    )
+            report(await _submissions(url, spent_with(emulator.pid), jobs, rounds), "tasks")
     calls, seconds = await pass_over(_ACTIVE)
     sys.stdout.write(f"a pass over {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
-async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[Pace, Pace]]:
+async def _submissions(url: str, spent: Callable[[], float], jobs: int, rounds: int) -> list[Round]:
     key = key_from(ACCOUNT, KEY, "the emulator")
     cluster = BatchCluster(
         "bench", url=url, account=ACCOUNT, pool="p", shared="/shared", max_nodes=1, scales=False
@@ -73,7 +54,7 @@ async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[Pace, Pac
     await client.call("POST", "/pools", _POOL)
     await client.close()
     engine = BatchEngine({"bench": cluster}, {"bench": key})
-    result = []
+    result: list[Round] = []
     async with aiohttp.ClientSession() as session:
         await engine.submit(_order("first"))  # makes the Batch job
         for at in range(rounds + 1):  # the first one warms both up
@@ -81,13 +62,12 @@ async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[Pace, Pac
                 json.dumps(engine.submissions(_order(f"bare-{at}-{n}"))[0].body).encode() for n in range(jobs)
             ]
             orders = [_order(f"ours-{at}-{n}") for n in range(jobs)]
-            if at % 2:  # each is first in every other round
-                bare = await _rate(contents, lambda content: _post(session, url, key, content))
-                result.append((bare, await _rate(orders, engine.submit)))
-            else:
-                ours = await _rate(orders, engine.submit)
-                bare = await _rate(contents, lambda content: _post(session, url, key, content))
-                result.append((bare, ours))
+            one_round = await in_turn(
+                at,
+                lambda contents=contents: pace(contents, lambda one: _post(session, url, key, one), spent),  # type: ignore[misc]
+                lambda orders=orders: pace(orders, engine.submit, spent),  # type: ignore[misc]
+            )
+            result.append(one_round)
     await engine.close()
     return result[1:]
 
@@ -149,19 +129,6 @@ def _order(name: str) -> Order:
         }
     }
     return Order(target, document)
-
-
-async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> Pace:
-    gate = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(item: Item) -> None:
-        async with gate:
-            await act(item)
-
-    began, worked = time.monotonic(), time.process_time()
-    await asyncio.gather(*(one(item) for item in items))
-    seconds, work = time.monotonic() - began, time.process_time() - worked
-    return Pace(len(items) / seconds, work / len(items))
 
 
 def _ignore(line: str) -> None:

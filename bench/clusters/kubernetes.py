@@ -12,7 +12,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from bench.clusters.rounds import in_turn, pass_cost, rate, report
+from bench.clusters.rounds import Round, in_turn, pace, pass_cost, rate, report, spent_with
 from bench.world import ROOT
 from local.process import child
 from shared.core.engine import Order
@@ -49,30 +50,31 @@ _JOBS = f"/apis/batch/v1/namespaces/{_CLUSTER.namespace}/jobs"
 
 async def main(jobs: int, rounds: int, kubeconfig: str) -> None:
     """Print the rates with their ratio, and what the pass cost."""
-    async with _server_of(kubeconfig) as access:
-        report(await _submissions(access, jobs, rounds), "jobs")
+    async with _server_of(kubeconfig) as (access, spent):
+        report(await _submissions(access, spent, jobs, rounds), "jobs")
     calls, seconds = await pass_over(_ACTIVE)
     sys.stdout.write(f"a pass over {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
 @asynccontextmanager
-async def _server_of(kubeconfig: str) -> AsyncIterator[Access]:
+async def _server_of(kubeconfig: str) -> AsyncIterator[tuple[Access, Callable[[], float]]]:
+    """Access to the server; the processor seconds, of it as well if it is that of the tests."""
     if kubeconfig:
         document = json.loads(await asyncio.to_thread(Path(kubeconfig).read_text))
-        yield from_kubeconfig(document, kubeconfig)
+        yield from_kubeconfig(document, kubeconfig), time.process_time
         return
     argv = [sys.executable, "-m", "bench.clusters.api_server"]
     async with child(argv, name="the API server", cwd=ROOT, on_line=_ignore) as server:
-        yield Access((await server.line(r"^ready (\S+)$"))[1])
+        yield Access((await server.line(r"^ready (\S+)$"))[1]), spent_with(server.pid)
 
 
-async def _submissions(access: Access, jobs: int, rounds: int) -> list[tuple[float, float]]:
+async def _submissions(access: Access, spent: Callable[[], float], jobs: int, rounds: int) -> list[Round]:
     client = KubernetesClient(access, bearer_of(access))
     version = version_of((await client.call("GET", "/version")).body)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _CLUSTER.namespace}}
     await client.call("POST", "/api/v1/namespaces", namespace)
     engine = KubernetesEngine({"dev": _CLUSTER}, {"dev": client})
-    result: list[tuple[float, float]] = []
+    result: list[Round] = []
     tls = access.tls()
     connector = aiohttp.TCPConnector(ssl=tls if tls is not None else True)
     try:
@@ -81,12 +83,14 @@ async def _submissions(access: Access, jobs: int, rounds: int) -> list[tuple[flo
             for at in range(rounds + 1):  # the first one warms both up
                 contents = [_encoded(_order(f"bare-{at}-{n}"), version) for n in range(jobs)]
                 orders = [_order(f"ours-{at}-{n}") for n in range(jobs)]
-                pair = await in_turn(
+                one_round = await in_turn(
                     at,
-                    lambda contents=contents: rate(contents, lambda one: _post(session, access.url, one)),  # type: ignore[misc]
-                    lambda orders=orders: rate(orders, engine.submit),  # type: ignore[misc]
+                    lambda contents=contents: pace(
+                        contents, lambda one: _post(session, access.url, one), spent
+                    ),  # type: ignore[misc]
+                    lambda orders=orders: pace(orders, engine.submit, spent),  # type: ignore[misc]
                 )
-                result.append(pair)
+                result.append(one_round)
                 await _clear(client)
     finally:
         await client.call("DELETE", f"/api/v1/namespaces/{_CLUSTER.namespace}")

@@ -1,4 +1,4 @@
-"""Rates of the same work done in two ways, in rounds that begin with one and the other in turn; a pass."""
+"""The pace of the same work done in two ways, in rounds that begin with one and the other in turn; a pass."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+import psutil
 
 from bench import passes
 from shared.adapters.storage.ledger import TableLedger
@@ -34,26 +36,62 @@ async def rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) 
     return len(items) / (time.monotonic() - began)
 
 
-async def in_turn(
-    at: int, bare: Callable[[], Awaitable[float]], ours: Callable[[], Awaitable[float]]
-) -> tuple[float, float]:
-    """The rates of bare calls and of the engine in one round; each is first in every other round."""
+class Pace(NamedTuple):
+    """How quickly something was done: items per second, and processor seconds for each, of both sides."""
+
+    rate: float
+    work: float
+
+
+async def pace(
+    items: Sequence[Item], act: Callable[[Item], Awaitable[object]], spent: Callable[[], float]
+) -> Pace:
+    """The pace of the items. `spent`: processor seconds until now, of this process and its server.
+
+    Other programs on the machine change them less than the rate.
+    """
+    before = spent()
+    items_per_second = await rate(items, act)
+    return Pace(items_per_second, (spent() - before) / len(items))
+
+
+def spent_with(server: int) -> Callable[[], float]:
+    """The processor seconds of this process and of the one with that number."""
+
+    def spent() -> float:
+        times = psutil.Process(server).cpu_times()
+        return time.process_time() + float(times.user) + float(times.system)
+
+    return spent
+
+
+async def in_turn(at: int, bare: Callable[[], Awaitable[Pace]], ours: Callable[[], Awaitable[Pace]]) -> Round:
+    """The paces of bare calls and of the engine in one round; each is first in every other round."""
     if at % 2:
         first = await bare()
-        return first, await ours()
+        return Round(first, await ours())
     second = await ours()
-    return await bare(), second
+    return Round(await bare(), second)
 
 
-def report(pairs: Sequence[tuple[float, float]], things: str) -> None:
-    """Print the medians of the rounds, and the ratio with its range."""
-    ratios = [ours / bare for bare, ours in pairs]
-    bare, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
-    sys.stdout.write(
-        f"bare POSTs     {bare:6.0f} {things}/s\n"
-        f"the engine     {ours:6.0f} {things}/s, ratio {statistics.median(ratios):.2f}"
-        f" ({min(ratios):.2f} - {max(ratios):.2f})\n"
-    )
+class Round(NamedTuple):
+    """The paces of one round."""
+
+    bare: Pace
+    ours: Pace
+
+
+def report(rounds: Sequence[Round], things: str) -> None:
+    """Print the medians of the rounds, and the ratios with their range."""
+    for name, paces in zip(("bare POSTs", "the engine"), zip(*rounds, strict=True), strict=True):
+        rates, work = (statistics.median(column) for column in zip(*paces, strict=True))
+        sys.stdout.write(f"{name}     {rates:6.0f} {things}/s, {work * 1e6:.0f} us of processor time each\n")
+    _ratio("rate, the engine / bare", [ours.rate / bare.rate for bare, ours in rounds])
+    _ratio("processor time, bare / the engine", [bare.work / ours.work for bare, ours in rounds])
+
+
+def _ratio(name: str, values: Sequence[float]) -> None:
+    sys.stdout.write(f"{name}: {statistics.median(values):.2f} ({min(values):.2f} - {max(values):.2f})\n")
 
 
 async def pass_cost(

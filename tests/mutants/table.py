@@ -179,9 +179,9 @@ CHANGES = (
         "if task is not None:",
     ),
     Change(
-        "shared/engines/batch/attempts.py",
-        'waits = task.task.get("state") == "active"',
-        'waits = task.task.get("state") != "active"',
+        "shared/engines/batch/situation.py",
+        'if task.task.get("state") != "active":',
+        'if task.task.get("state") == "active":',
     ),
     Change("shared/engines/batch/job/request.py", "    if nodes > 1:", "    if nodes >= 1:"),
     Change(

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 #: Seconds for which the states are recent enough.
 _GOOD = 30.0
 #: States in which a Batch job starts no task: until it is enabled, and for good.
-_DISABLED, OVER = ("disabled", "disabling"), ("terminating", "completed", "deleting")
+_DISABLED, _FINAL = ("disabled", "disabling"), ("terminating", "completed", "deleting")
 
 
 class Queues:
@@ -50,4 +50,4 @@ def disabled(queue: str, states: Mapping[str, str]) -> Why | None:
 
 def is_over(queue: str, states: Mapping[str, str]) -> bool:
     """Whether a Batch job was terminated, so that none of its waiting tasks starts any more."""
-    return states.get(queue) in OVER
+    return states.get(queue) in _FINAL

@@ -19,7 +19,7 @@ from typing import Any
 
 from shared.core.engine import Earlier, Order
 from shared.core.errors import Rejected
-from shared.core.relations.contents import saved_id
+from shared.engines.launch.outliving import saved, uploads, write_back
 from shared.engines.launch.packages import with_packages
 from shared.engines.launch.programs import in_brief, joined
 from shared.engines.launch.shells import PREPARE
@@ -27,7 +27,6 @@ from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
 from shared.engines.launch.toolkits import common_variables, main_steps
 from shared.engines.launch.variables import inputs, outputs, own, saved_before, secrets, system
-from shared.engines.node.saved.program import FILL, FINISH_SAVED, WRITE_BACK
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "proof", "store", "blobs")
@@ -36,7 +35,7 @@ _SAVED = tuple(
     f"saved/{name}" for name in ("generations", "pieces", "folder", "reading", "shelf", "node", "program")
 )
 _OUTPUTS = ("kept/entries", "kept/left_out", "kept/bring")
-_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
+_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "held/hold", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 #: The most bytes of a plan as it is written; of a longer one, which is packed, as many as Linux allows to the
@@ -89,10 +88,7 @@ def forgetting() -> str:
 def plan(site: Site, order: Order) -> dict[str, Any]:
     """The input of the program, as JSON. It contains secret values: see `environment`."""
     properties: Mapping[str, Any] = order.document["properties"]
-    nodes = int(properties["nodeCount"])
-    steps = Steps(site, nodes, _names(site, order), (*own(properties), *secrets(properties)))
-    preparation = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
-    main = main_steps(steps, properties)
+    steps = _steps(site, order)
     return {
         "version": 1,
         "token": order.target.token,
@@ -107,21 +103,57 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "programs": _programs(site),
         **({"afterwards": site.scheduler.afterwards} if site.scheduler.afterwards else {}),
         **_end(steps, properties),
-        "slots": steps.slots(properties),
-        "links": [list(link) for link in site.links],
+        **_places(steps, properties),
         "volumes": [[volume.at, volume.label] for volume in site.volumes],
         "mounting": [*steps.mounting(), *steps.resuming()],
         **_environment(steps, order),
-        "saved": _saved(steps, order),
+        "saved": saved(steps, order),
         "setup": [steps.setup(), *steps.keeping("make"), *steps.bringing()],
         **({"image": entering} if (entering := steps.entering()) else {}),
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
-        "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
-        "main": main,
-        "usage": [steps.usage(), *steps.keeping("follow", service=True), *_write_back(steps)],
-        **_uploads(site, steps),
+        **_commands(steps, properties),
+        **_hold(steps, order),
+        "usage": [steps.usage(), *steps.keeping("follow", service=True), *write_back(steps)],
+        **uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
     }
+
+
+def essentials(site: Site, order: Order) -> dict[str, Any]:
+    """The members of the plan that the program in shell needs for one command on one node."""
+    steps, properties = _steps(site, order), order.document["properties"]
+    return {
+        "seconds": seconds(properties, site.longest),
+        **_places(steps, properties),
+        **_environment(steps, order),
+        **_commands(steps, properties),
+        **_hold(steps, order),
+    }
+
+
+def _steps(site: Site, order: Order) -> Steps:
+    properties: Mapping[str, Any] = order.document["properties"]
+    nodes = int(properties["nodeCount"])
+    return Steps(site, nodes, _names(site, order), (*own(properties), *secrets(properties)))
+
+
+def _places(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"slots": steps.slots(properties), "links": [list(link) for link in steps.site.links]}
+
+
+def _commands(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The steps of the job's own commands."""
+    preparation = with_packages((properties.get("jobPreparation") or {}).get("commandLine") or "")
+    return {
+        "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
+        "main": main_steps(steps, properties),
+    }
+
+
+def _hold(steps: Steps, order: Order) -> dict[str, Any]:
+    """For how long the nodes are kept after a failure of the job's own, and by which processes."""
+    length = int(order.hold.total_seconds())
+    return {"hold": {"seconds": length, "steps": [steps.holding(length)]}} if length else {}
 
 
 def _end(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,36 +186,6 @@ def _environment(steps: Steps, order: Order) -> dict[str, Any]:
 def _earlier(order: Order, one: Earlier) -> list[str]:
     token = one.target.token
     return [one.target.name, token, one.reason, *order.keys.get(token, ())]
-
-
-def _saved(steps: Steps, order: Order) -> dict[str, Any] | None:
-    """The directory that outlives the attempts; where each node has one, how it is filled and saved."""
-    site, attempt = steps.site, order.target.token.rpartition(".")[2]
-    if not site.generations:
-        return {"path": site.saved} if site.saved else None
-    return {
-        "path": site.saved,
-        "id": saved_id(order.document["properties"]),
-        "attempt": int(attempt) if attempt.isdecimal() else len(order.earlier),
-        "fill": [steps.saving(FILL)],
-        "finish": [steps.saving(FINISH_SAVED)],
-    }
-
-
-def _write_back(steps: Steps) -> list[dict[str, Any]]:
-    return [steps.saving(WRITE_BACK, service=True)] if steps.site.generations else []
-
-
-def _uploads(site: Site, steps: Steps) -> dict[str, Any]:
-    if not site.keep:
-        return {}
-    uploads = {
-        "keep": steps.keeping("finish"),
-        "journals": steps.keeping("logs", first=True),
-        "shares": list(site.shares),
-        "remove": steps.removing(),
-    }
-    return {"uploads": uploads}
 
 
 def environment(site: Site, order: Order, submission: str) -> dict[str, str]:

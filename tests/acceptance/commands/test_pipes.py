@@ -60,6 +60,7 @@ WORDS = {
     "sweep show": "{sweep}",
     "sweep cancel": "{sweep}",
     "cancel": "{job}",
+    "release": "{job}",
     "pause": "--reason pipes",
     "resume": "",
     "data put": "{folder}/train.py --container {container}",

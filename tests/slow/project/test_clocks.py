@@ -85,6 +85,7 @@ COMPARED = {
     "engines/kubernetes/translation/silence.py: (_due(pod) or now) < now": _BY_THE_SERVER,
     "engines/kubernetes/translation/silence.py: now >= until": _BY_THE_SERVER,
     "engines/kubernetes/translation/silence.py: due >= now": _BY_THE_SERVER,
+    "engines/batch/queues.py: 0 <= self._clock() - self._read_at <= _GOOD": _BOTH_SIDES,
     "engines/recent.py: 0 <= self._clock() - before.at <= good": _BOTH_SIDES,
     "engines/recent.py: 0 <= self._clock() - snapshot.viewed <= _OLDEST": _BOTH_SIDES,
     "engines/slurm/attempts.py: abs(self._clock() - self._listed) < _LOOK_AGAIN": _BOTH_SIDES,

@@ -27,6 +27,7 @@ LINES = {
     "show": f"show {ID}",
     "wait": f"wait {ID}",
     "cancel": f"cancel {ID}",
+    "release": f"release {ID}",
     "rerun": "rerun receipt.json",
     "pause": "pause",
     "resume": "resume",
