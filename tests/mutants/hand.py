@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.mutants.table import CHANGES, NOTICED_BY, Change
+from tests.parts import ONLY_IN_CI
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What is built or installed, and git does not know; the copies share it.
@@ -28,6 +29,8 @@ _SHARED = (".venv", "node_modules", "page", "web/node_modules")
 #: Seconds for the tests of a room. A change after which they do not end is noticed.
 _LONGEST = 900
 _FLAGS = ("-q", "-x", "-n0", "--few", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+#: What `make test` does not run: nothing has to be noticed only there.
+_IGNORED = tuple(f"--ignore={place}" for place in ONLY_IN_CI)
 #: The end of pytest's run in which a test failed, or modules could not be imported.
 _NOTICED = (1, 2)
 #: The end of a run in which nothing failed, or every test was left out.
@@ -58,6 +61,8 @@ class Copies:
     """Checkouts of which each change gets one that no other uses meanwhile."""
 
     def __init__(self, folder: Path, count: int) -> None:
+        # Some tests run programs of the checkout as another user; else they would notice every change.
+        folder.chmod(0o755)
         self._free: queue.Queue[Path] = queue.Queue()
         self._moments = itertools.count(int(time.time()) + 1)
         for number in range(count):
@@ -101,7 +106,7 @@ def copy(folder: Path) -> Path:
 def noticed(folder: Path, tests: list[str]) -> str:
     """The first test that fails, or what else ended them; empty when all passed."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    argv = [sys.executable, "-m", "pytest", *_FLAGS, *tests]
+    argv = [sys.executable, "-m", "pytest", *_FLAGS, *_IGNORED, *tests]
     try:
         done = subprocess.run(
             argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_LONGEST

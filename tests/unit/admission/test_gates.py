@@ -220,13 +220,14 @@ def test_a_job_behind_all_gates_waits_at_the_first_and_passes_them_one_by_one() 
 # What each goes by
 
 
-@pytest.mark.parametrize("claims", [{}, {"j_1": CLAIM.given_back}, {"another": CLAIM}], ids=str)
 @pytest.mark.parametrize("claim", [CLAIM, CLAIM.given_back])
-def test_a_claim_counts_only_until_it_is_given_back(claim: Claim, claims: dict[str, Claim]) -> None:
+def test_a_claim_counts_only_until_it_is_given_back(claim: Claim) -> None:
     job = job_of("quota", claim=claim)
-    fits = claims.get("j_1") == claim
+    claims: list[dict[str, Claim]] = [{}, {"j_1": CLAIM.given_back}, {"another": CLAIM}]
 
-    assert verdicts(job, world(claims=claims)) == {"" if fits else "quota"}
+    for given_out in claims:
+        fits = given_out.get("j_1") == claim
+        assert verdicts(job, world(claims=given_out)) == {"" if fits else "quota"}
 
 
 def test_between_two_attempts_a_job_needs_its_seat_and_its_claim() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.mutants import operators
 from tests.mutants.__main__ import EQUIVALENT, ROOT, equivalents, modules_of
 from tests.mutants.code import functions_of
-from tests.mutants.hand import is_there, noticed_by
+from tests.mutants.hand import Copies, is_there, noticed_by
 from tests.mutants.operators import mutants_of
 from tests.mutants.table import CHANGES
 
@@ -91,6 +91,15 @@ def test_every_change_by_hand_stands_once_in_its_file_and_tests_notice_it() -> N
     assert absent == [], "say in tests/mutants/table.py what stands there now, or take another place"
     assert len(CHANGES) >= 60
     assert [path for change in CHANGES for path in noticed_by(change) if not (ROOT / path).exists()] == []
+
+
+def test_other_users_can_run_what_is_in_the_copies_too(tmp_path: Path) -> None:
+    folder = tmp_path / "copies"
+    folder.mkdir(mode=0o700)
+
+    Copies(folder, 0)
+
+    assert folder.stat().st_mode & 0o005 == 0o005
 
 
 def test_a_mutant_without_a_reason_is_refused() -> None:
