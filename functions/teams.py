@@ -103,8 +103,8 @@ def _share(one: TeamUsage, month: str, jobs: Counted) -> TeamShare:
     from shared.answers.teams import MonthUsage, Quota, TeamShare
 
     if one.quota is None:
-        use, used = jobs.of_team(one.team)
-        return TeamShare(name=one.team, quota=None, use=use, months={month: used})
+        count = jobs.of_team(one.team)
+        return TeamShare(name=one.team, quota=None, use=count.use, months={month: count.ended})
     months = one.use.months.items() if one.use else ()
     return TeamShare(
         name=one.team,

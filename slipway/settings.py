@@ -16,6 +16,8 @@ UP = ROOT / ".local" / "up"
 _FILE = "local.settings.json"
 #: Beside it, while it runs: the address of its API.
 ADDRESS = "url"
+#: And a folder with the key for its nodes, and what is known of them.
+LOGIN, LOGIN_KEY = "ssh", "id_ed25519"
 _USUAL = "http://127.0.0.1:7071"
 
 
@@ -73,6 +75,13 @@ def file_of_stack(url: str) -> Path | None:
     """The settings of the local stack that answers at this address; None where none does."""
     stacks = (one for one in running_stacks() if url and _url_in(one) == url.rstrip("/"))
     return next((one / _FILE for one in stacks), None)
+
+
+def login_of_stack(url: str) -> Path | None:
+    """The folder with the key for the nodes of the local stack at this address; None where none has one."""
+    file = file_of_stack(url)
+    folder = file.parent / LOGIN if file else None
+    return folder if folder and (folder / LOGIN_KEY).is_file() else None
 
 
 def _noted_folders() -> set[Path]:

@@ -56,6 +56,7 @@ _KINDS: Mapping[Kind, str] = {
     "flag": "`true` or `false`",
     "names": "names",
     "ports": "ports",
+    "duration": "ISO 8601 duration",
     "durations": "durations",
     "address": "URL",
     "document": "JSON",

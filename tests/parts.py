@@ -106,6 +106,7 @@ ONLY_IN_CI = (
     *_places("contract", "test_listing.py test_local_receiver.py"),
     *_places("slow", "engines/kubernetes/test_alone.py engines/slurm/test_code.py engines/test_packages.py"),
     *_places("slow", "engines/slurm/test_hostile_variables.py engines/slurm/test_time_to_save.py"),
+    *_places("slow", "engines/slurm/test_hold.py"),
     *_places("slow", "examples infra local project slipway tooling"),
 )
 

@@ -28,8 +28,8 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
     202, or 200 if it has ended.
     """
     from shared.core.view import whole
-    from shared.operate.cancel import cancel
     from shared.operate.common_waits import as_they_stand
+    from shared.operate.ends.cancel import cancel
 
     app = ports()
     stored = await cancel(app, req.route_params["id"], caller())
@@ -56,13 +56,16 @@ async def cancel_jobs(req: func.HttpRequest) -> Reply[CancelledJobs]:
     too. 202, or 200 if all have ended.
     """
     from functions.document import document_in, key_of
-    from shared.operate import cancel_jobs as many
+    from shared.operate.ends import cancel_jobs as many
 
     app, who = ports(), caller()
     request = many.request_of(await document_in(req, app.policy.limits))
     selection = await many.select(app, request, who, request.code(who, key_of(req, None)))
+    if (number := len(selection.jobs)) > many.MOST:
+        detail = f"{number} jobs fit, and one request cancels at most {many.MOST}"
+        return problem(409, detail, many.FEWER, number=number)
     if not selection.agrees(request.expected):
-        return _other_number(len(selection.jobs), request.expected)
+        return _other_number(number, request.expected)
     result = await many.end(app, selection, who)
     reply = answer(many.shown(result), 200 if all(job.state.terminal for job in result.jobs) else 202)
     reply.subject, reply.teams = f"{request}: {len(result.jobs)} jobs", result.teams

@@ -4,7 +4,9 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import socket
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,20 +35,22 @@ def main() -> int:
 async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int:
     stop = stop_event(until_stdin_closes=until_stdin_closes)
     try:
-        app = application(settings)
+        listening = socket.create_server((_HOST, port))
+    except OSError as error:
+        return _fail(
+            f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
+        )
+    url = f"http://{_HOST}:{listening.getsockname()[1]}"
+    try:
+        app = application(replace(settings, url=url))
     except OSError as error:
         return _fail(f"cannot use {error.filename or settings.data}: {error.strerror}; choose another --data")
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
     async with contextlib.AsyncExitStack() as running:
         running.push_async_callback(runner.cleanup)
-        try:
-            await web.TCPSite(runner, _HOST, port).start()
-        except OSError as error:
-            return _fail(
-                f"cannot listen on {_HOST}:{port}: {error.strerror}; choose another --port, or 0 for any"
-            )
-        sys.stdout.write(f"ready http://{_HOST}:{runner.addresses[0][1]}\n")
+        await web.SockSite(runner, listening).start()
+        sys.stdout.write(f"ready {url}\n")
         sys.stdout.flush()
         await stop.wait()
     return 0

@@ -34,6 +34,8 @@ class Settings(NodeSettings):
     batch_key: str = field(default=KEY, repr=False)
     containers: Literal["auto", "host", "require"] = "require"
     pace: Pace = Pace()
+    #: where it is served
+    url: str = ""
     #: the service documents none
     grace: float = 2.0
     #: directories that nodes have in PATH before those of the system

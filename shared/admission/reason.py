@@ -13,6 +13,7 @@ from shared.core.job import Job, JobState, Waiting, plain
 from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.relations.hold import held_end
 from shared.jobspec import redact
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,8 @@ def cancelling(ports: Ports, job: Job) -> Waiting | None:
 def _saving(ports: Ports, job: Job) -> Why:
     """Why a job runs whose end was asked for just now, and until when."""
     target, text = job.target, "it was asked to end, and may save"
+    if held_end(job.hold):
+        text = "its hold is over, and its node may be in use"
     with suppress(EngineError):  # its cluster may have left the settings
         if target is not None:
             until = ports.clock() + timedelta(seconds=ports.engines.get(target.engine).ending(target.cluster))
@@ -93,8 +96,8 @@ def at_first(observation: Observation, *, cancel: bool) -> Why | None:
 
 def waits_anew(row: Active, observation: Observation, now: datetime) -> bool:
     """Whether it waits for something other than recorded; a passing reason must last to be worth a write."""
-    if row.cancel and observation.state is JobState.RUNNING:
-        return False  # it was recorded with the request
+    if (row.cancel or row.hold == "held") and observation.state is JobState.RUNNING:
+        return False  # it was recorded with the request, or with the hold
     why = why_queued(observation, cancel=row.cancel)
     if sentence(why) == row.waits or (why is not None and why.is_brief and row.waits):
         return False

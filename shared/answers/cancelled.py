@@ -34,4 +34,4 @@ class OtherNumber(ProblemDocument):
     """The refusal to cancel another number of jobs than expected."""
 
     number: int | None = None
-    """How many fit; missing if they are too many."""
+    """How many fit; missing beyond 10,000."""

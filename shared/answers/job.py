@@ -30,6 +30,15 @@ class IdleWarning(Answer):
     """When its end is requested, unless it works again before that."""
 
 
+class HeldJob(Answer):
+    """A job whose command has failed, and whose nodes are kept."""
+
+    exit_code: int | None = None
+    message: str
+    until: Time
+    """When they are given back, unless they are released before that."""
+
+
 class JobUsage(Answer):
     """What all attempts of a job used together."""
 
@@ -80,6 +89,10 @@ class JobLine(Answer):
     characters."""
     waiting: Waits | None = None
     idle: IdleWarning | None = None
+    hold: str | None = None
+    """For how long its nodes are kept after a failure of its own (ISO 8601)."""
+    held: HeldJob | None = None
+    """Only while they are kept."""
     exit_code: int | None = None
     attempt: int
     cancel_requested: bool | None = None

@@ -90,11 +90,11 @@ class TeamMonth(Answer):
 class LeftOut(Answer):
     """How many entries of each list did not fit into the answer; those with the fewest jobs."""
 
-    waiting: int = 0
-    failures: int = 0
-    idle: int = 0
-    clusters: int = 0
-    use: int = 0
+    waiting: int
+    failures: int
+    idle: int
+    clusters: int
+    use: int
 
 
 class Overview(Answer):

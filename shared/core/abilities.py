@@ -34,6 +34,7 @@ ABILITIES: Mapping[str, str] = {
     "ended": "jobs that ended long ago are known",
     "bulk": "one call for the status of all jobs",
     "logs": "logs while a job runs",
+    "hold": "the nodes of a failed job can be kept",
     "elastic": "nodes from zero",
     "preemptible": "nodes that may be taken away",
     "enter": "a shell in a running job, and its ports",

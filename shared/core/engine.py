@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
@@ -16,6 +16,7 @@ from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Suppl
 from shared.core.job import JobState, Reason, Target
 from shared.core.relations.before import Before
 from shared.core.relations.entrance import Entrance
+from shared.core.relations.hold import Held
 from shared.core.relations.variables import Variable
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Order:
     code: CodeSource | None = None
     before: tuple[Before, ...] = ()  #: the jobs whose output it may read
     resumes: str = ""  #: the job from whose saved files it goes on; "" for none
+    hold: timedelta = timedelta()  #: for how long its nodes are kept if it fails by its own fault
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,12 @@ class Engine(Protocol):
 
     async def see(self, target: Target) -> Observation:
         """One attempt, queried directly. Raises NotFound."""
+
+    async def held(self, target: Target) -> Held | None:
+        """How a running attempt ended whose nodes are kept (`Order.hold`); None for any other.
+
+        The record of its run says so, which the cluster's jobs may reach: it decides no end.
+        """
 
     async def entrance(self, target: Target, spec: JsonObject, rank: int) -> Entrance:
         """Where the process of that rank runs now. Raises NotFound if none does, and Misuse if none is open.

@@ -30,6 +30,7 @@ from shared.core.relations.contents import (
     shortened,
 )
 from shared.core.relations.dependency import Dependency
+from shared.core.relations.hold import Hold
 from shared.core.states import ARROWS, JobState, Reason
 
 __all__ = [
@@ -106,6 +107,7 @@ class Job(FrozenModel):
     segment: str = ""
     waiting: Waiting | None = None
     idle: Idle | None = None
+    hold: Hold | None = None  #: None if its nodes are not kept after a failure
     cancel: bool = False
     cancelled_by: str = ""  #: who asked first for that
     cancel_request: str = ""  #: the code of the request, if it was for many jobs

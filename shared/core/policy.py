@@ -90,6 +90,8 @@ class Policy:
     idle_gpus: float = field(metadata=_setting("SLIPWAY_IDLE_GPU_MINUTES"))
     idle_log: float = field(metadata=_setting("SLIPWAY_IDLE_LOG_MINUTES"))
     idle_grace: float = field(metadata=_setting("SLIPWAY_IDLE_GRACE_MINUTES"))
+    #: for how long a job that failed may keep its nodes; zero: not at all
+    max_hold: timedelta = field(metadata=_setting("SLIPWAY_MAX_HOLD"))
     #: whether people may enter running jobs, where a cluster offers that
     enter: bool = field(metadata=_setting("SLIPWAY_ENTER"))
     #: jobs in an hour of one caller or door; 0: any number

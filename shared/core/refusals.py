@@ -35,7 +35,9 @@ REFUSALS: dict[str, Refusal] = {
     "SW107": Refusal("file too large", "make it smaller; put data into a mounted container"),
     "SW108": Refusal("idempotency key taken", "send the same document again, or choose a new key"),
     "SW109": Refusal("cluster cannot do this", "choose another cluster, or do without"),
-    "SW110": Refusal("more node-hours than allowed", "lower nodeCount, or write a shorter maxWallClockTime"),
+    "SW110": Refusal(
+        "more than the deployment allows", "lower nodeCount, or write a shorter maxWallClockTime or hold"
+    ),
     "SW111": Refusal(
         "document could not be judged",
         "report this defect of Slipway with the document; the log of the deployment has the details",

@@ -13,7 +13,8 @@ from typing import Any
 from shared.core.caller import owner_of
 from shared.core.code.record import Code
 from shared.core.job import Dependency, Entry, Job
-from shared.jobspec import redact
+from shared.core.relations.hold import held_end
+from shared.jobspec import iso_duration, redact
 
 #: The words of Python for an import that failed.
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'", re.ASCII)
@@ -35,6 +36,8 @@ def summary(job: Job) -> dict[str, Any]:
             "lastError": job.last_error,
             "waiting": _waiting(job),
             "idle": _idle(job),
+            "hold": iso_duration(job.hold.length) if job.hold else None,
+            "held": _held(job),
             "exitCode": job.exit_code,
             "attempt": job.attempt,
             "cancelRequested": job.cancel or None,
@@ -123,6 +126,15 @@ def _idle(job: Job) -> dict[str, Any] | None:
     if job.idle is None or job.state.terminal:
         return None
     return {"cause": job.idle.cause, "since": _time(job.idle.since), "endsAfter": _time(job.idle.ends)}
+
+
+def _held(job: Job) -> dict[str, Any] | None:
+    """How a job failed whose node is kept, and until when."""
+    held = held_end(job.hold)
+    if held is None or job.state.terminal:
+        return None
+    code = {} if held.exit_code is None else {"exitCode": held.exit_code}
+    return {**code, "message": held.message, "until": _time(held.until)}
 
 
 def others(dependencies: Sequence[Dependency]) -> dict[str, Any]:

@@ -9,7 +9,10 @@ from shared.core.engine import FileChunk, FilePage, Observation, OutputFile
 from shared.core.errors import Misconfigured
 from shared.core.job import Target
 from shared.core.refusals import gives_none
+from shared.core.relations.hold import Held
 from shared.engines.first_files import first_files
+from shared.engines.recorded import held
+from shared.engines.runs import Record
 from shared.jobspec import JobSpec, JsonObject, Problem
 
 
@@ -45,7 +48,10 @@ class Attempts(Protocol):
 
 
 class Outputs(Protocol):
-    """The files that the jobs of one cluster wrote."""
+    """What the jobs of one cluster wrote: the records of their runs, and files."""
+
+    async def find(self, target: Target) -> Record | None:
+        """The record of a run; None if none can be seen."""
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
         """One page of an output directory. Raises NotFound."""
@@ -103,6 +109,10 @@ class ClusterEngine(Generic[C, A]):
     async def see(self, target: Target) -> Observation:
         """One attempt, read directly."""
         return await self._attempts_on(target.cluster).see(target)
+
+    async def held(self, target: Target) -> Held | None:
+        """How a running attempt ended whose nodes are kept, by the record of its run."""
+        return held(await self._outputs_on(target.cluster).find(target))
 
     def ending(self, cluster: str) -> float:
         """Seconds that a running attempt has from the request to the kill."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
+from shared.core.relations.hold import Held
 from shared.engines import untrusted
 from shared.engines.runs import UNPROVEN
 
@@ -77,6 +78,18 @@ def recorded(
         started or untrusted.moment(record.get("started")),
         ended or untrusted.moment(record.get("ended")),
     )
+
+
+def held(record: Mapping[str, Any] | None) -> Held | None:
+    """How a run ended whose nodes are kept; None for any other, and without the proof of its record."""
+    member = None if record is None or UNPROVEN in record else record.get("held")
+    until = untrusted.moment(member.get("until")) if isinstance(member, dict) else None
+    if record is None or until is None or not record.get("final"):
+        return None
+    end = recorded(record)
+    if end.reason is not _R.USER:
+        return None
+    return Held(exit_code=end.exit_code, message=end.message, until=until)
 
 
 def explained(end: Observation, record: Mapping[str, Any] | None) -> Observation:

@@ -11,13 +11,14 @@ from shared.core.identity import intent, short_id
 from shared.core.job import Budget, Entry, Job, JobState, Reason, Waiting, plain
 from shared.core.policy import Policy
 from shared.core.ports import Ports
+from shared.core.relations.hold import Hold
 from shared.intake.candidate import Candidate, Place
 from shared.intake.desk.deployment_limits import demand_of
 from shared.intake.desk.draft import Draft
 from shared.intake.desk.prepare import Prepared, Runnable, slug
 from shared.intake.message import Request
 from shared.intake.receipt_path import receipt_path
-from shared.jobspec import Envelope, Problem, Retry, redact, report
+from shared.jobspec import Envelope, Problem, Retry, hold_length, redact, report
 from shared.lifecycle.packages import installs_packages
 
 #: Characters that a record keeps: of each text of a problem, of all problems, and of the first one's line.
@@ -96,6 +97,7 @@ def _envelope_members(envelope: Envelope) -> dict[str, Any]:
         "labels": redact(dict(envelope.labels)),
         "resources": envelope.resources.as_written() if envelope.resources else {},
         "retry": Budget(**(envelope.retry or Retry()).model_dump()),
+        "hold": Hold(length=length) if (length := hold_length(envelope.hold)) else None,
     }
 
 

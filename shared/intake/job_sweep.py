@@ -193,6 +193,7 @@ def _record(ports: Ports, draft: Draft, total: int) -> JobSweep:
         notify=prepared.receivers,
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
         resources=envelope.resources.as_written() if envelope.resources else {},
+        hold=envelope.hold or "",
         dependencies=request.dependencies,
         code=request.code,
         parameters=dict(envelope.sweep or {}),
@@ -219,6 +220,7 @@ def _envelope(seal: Seal, sweep: JobSweep) -> Envelope:
             "notify": notify,
             "retry": sweep.retry.model_dump(),
             "resources": dict(sweep.resources) or None,
+            "hold": sweep.hold or None,
         }
     )
 

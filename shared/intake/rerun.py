@@ -21,7 +21,7 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
 from shared.intake.drops.folder import ENVELOPE_FILE
 from shared.intake.message import Request
-from shared.jobspec import Envelope, JsonObject, open_secrets, redact
+from shared.jobspec import Envelope, JsonObject, iso_duration, open_secrets, redact
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.lookup import archived, visible
 
@@ -228,5 +228,6 @@ def _envelope(seal: Seal, job: Job, team: str | None) -> Envelope:
             "notify": notify,
             "retry": job.retry.model_dump(),
             "resources": dict(job.resources),
+            "hold": iso_duration(job.hold.length) if job.hold else None,
         }
     )

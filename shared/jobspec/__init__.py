@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         scripts_wanted,
     )
     from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
+    from shared.jobspec.hold import hold_length
     from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
     from shared.jobspec.needs import is_met_by, is_pattern
     from shared.jobspec.problems.codes import CODES, problem
@@ -88,6 +89,7 @@ _NAMES = {
     "format.scripts": "mounts_scripts names_mounted_scripts scripts_possible scripts_wanted",
     "format.secrets": "masked open_secrets redact seal_secrets",
     "secrets.embedded": "SEALED",
+    "hold": "hold_length",
     "job_sweep": "Value combinations filled longest text_of",
     "needs": "is_met_by is_pattern",
     "problems.codes": "CODES problem",
@@ -153,6 +155,7 @@ __all__ = [
     "foreign_document",
     "has_errors",
     "has_job_members",
+    "hold_length",
     "is_bare_job",
     "is_digest",
     "is_idempotency_key",

@@ -17,6 +17,7 @@ from shared.jobspec.code import RequestedCode, code_problems
 from shared.jobspec.format.base import Items, Model
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
+from shared.jobspec.hold import hold_problems
 from shared.jobspec.job_sweep import MAX_JOBS, sweep_problems
 from shared.jobspec.needs import need_problems
 from shared.jobspec.problems.codes import problem
@@ -75,6 +76,8 @@ class Envelope(Model):
     parallel: Annotated[int, Field(ge=1, le=MAX_JOBS)] | None = None
     #: Files of a dropped folder for which its job waits, by path or pattern.
     needs: Items[str] = ()
+    #: For how long its nodes are kept after a failure of its own.
+    hold: str | None = None
 
 
 _MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_fields.items())
@@ -110,7 +113,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
     problems += [*_spec(root, drop=drop), *_names(root), *_labels(root)]
     problems += receiver_problems(root, limits.max_receivers)
     problems += [*_dependencies(root), *sweep_problems(root, drop=drop)]
-    problems += [*code_problems(root, drop=drop), *need_problems(root, drop=drop)]
+    problems += [*code_problems(root, drop=drop), *need_problems(root, drop=drop), *hold_problems(root)]
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
     return ReadEnvelope(None if has_errors(ordered) else envelope, shortened(ordered, limits))

@@ -12,6 +12,7 @@ calls, for each job that installs any.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from shared.core.engine import Observation
 from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated, SlipwayError
@@ -33,7 +34,6 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
     """The end after the last attempt, as the engine reports it."""
     job = stored.job
     observation = _at_whose_request(job, observation)
-    last = await _last_lines_of(ports, job, observation)
     return move(
         ports,
         stored,
@@ -41,8 +41,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
         reason=observation.reason,
         message=observation.message,
         exit_code=observation.exit_code,
-        last_error=error_line(last) if last else "",
-        error_lines=_recorded(last) if last else None,
+        **await own_words(ports, job, observation),
         packages=None if observation.unstarted else await seconds_of_packages(ports, job),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
@@ -118,6 +117,16 @@ async def with_last_error(ports: Ports, job: Job, observation: Observation) -> O
     return observation._replace(message=f"{observation.message}: {error}".removeprefix(": "))
 
 
+async def own_words(ports: Ports, job: Job, observation: Observation) -> dict[str, Any]:
+    """The changes that keep the last lines of its standard error. Never raises."""
+    last = await _last_lines_of(ports, job, observation)
+    if last is None:
+        return {}
+    lines = tuple(map(plain, last.lines))
+    recorded = ErrorLines(file=last.file, offset=last.offset, lines=lines)
+    return {"last_error": error_line(last), "error_lines": recorded}
+
+
 async def _last_lines_of(ports: Ports, job: Job, observation: Observation) -> LastLines | None:
     """The last lines, without secrets; None if there are none in time. Never raises."""
     if observation.reason not in _OWN:
@@ -130,7 +139,3 @@ async def _last_lines_of(ports: Ports, job: Job, observation: Observation) -> La
     # After repeated failures, no job of the cluster waits for its line for a while.
     patience = ports.policy.last_error_patience
     return await read_end_soon(ports, job, target, document, patience, observation.reason)
-
-
-def _recorded(last: LastLines) -> ErrorLines:
-    return ErrorLines(file=last.file, offset=last.offset, lines=tuple(map(plain, last.lines)))

@@ -14,9 +14,11 @@ from shared.core.job import Budget, Job, JobState, Reason, Stored
 from shared.core.ledger.entries import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
+from shared.core.relations.hold import held_end
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt, with_last_error
 from shared.lifecycle.exit_codes import with_meaning
+from shared.lifecycle.hold.own_end import with_own_end
 from shared.lifecycle.other_code import without_other_code
 from shared.lifecycle.retry import free_attempts, not_started, spent_on_another, wait, was_recalled
 from shared.lifecycle.transition import allotted, move, note
@@ -65,8 +67,10 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
     changes: dict[str, Any] = {"misses": 0, "missed_at": None} if job.misses else {}
     why = why_queued(observation, cancel=job.cancel)
     waits = waiting(ports, job, why)
-    if (job.cancel and job.state is JobState.RUNNING) or (why and why.is_brief and job.waiting):
-        waits = job.waiting  # until when it may save was recorded with the request
+    if job.state is JobState.RUNNING and (job.cancel or held_end(job.hold)):
+        waits = job.waiting  # it was recorded with the request, or with the hold
+    elif why and why.is_brief and job.waiting:
+        waits = job.waiting
     if waits != job.waiting:
         changes |= {"waiting": waits}
     if observation.handle and observation.handle != job.handle:  # it was forgotten, and submitted again
@@ -78,19 +82,22 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
 async def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
     """Move the record to the state that the engine reports; after an end, perhaps to another attempt."""
     job = stored.job
-    observation = with_meaning(await without_other_code(ports.snapshots, job, observation))
+    observation = await without_other_code(ports.snapshots, job, observation)
+    observation = with_meaning(with_own_end(job, observation))
     spent = spent_on_another(job, observation, ports.policy.free_attempts)
     if spent is not None:
         ended = await with_last_error(ports, job, observation)
         return _another_attempt(ports, stored, ended, spent)
     if observation.state.terminal:
         return await end_with_attempt(ports, stored, observation)
+    cancel = job.cancel or held_end(job.hold) is not None  # it has run, and is not to wait in its queue
     return move(
         ports,
         stored,
         observation.state,
+        cancel=cancel,
         message=observation.message or (_PUT_BACK if job.state is JobState.RUNNING else ""),
-        waiting=waiting(ports, job, at_first(observation, cancel=job.cancel)),
+        waiting=waiting(ports, job, at_first(observation, cancel=cancel)),
         handle=observation.handle or job.handle,
         segment=observation.segment or job.segment,
         **_times(observation),
@@ -186,6 +193,9 @@ async def _count_miss(ports: Ports, stored: Stored) -> Change | None:
     first = job.missed_at if job.missed_at is not None and job.missed_at <= now else now
     misses = job.misses + 1
     if misses >= policy.lost_after_misses and (now - first).total_seconds() >= policy.lost_after:
+        if held_end(job.hold):
+            lost = Observation(JobState.LOST, Reason.INFRASTRUCTURE)
+            return await end_with_attempt(ports, stored, with_own_end(job, lost))
         return end_lost(ports, stored, first)
     wait = timedelta(seconds=policy.lost_after / max(1, policy.lost_after_misses - 1))
     waits = job.waiting  # one miss may be a slip, of which no one has to hear

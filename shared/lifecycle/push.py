@@ -22,6 +22,7 @@ from shared.core.ports import Ports
 from shared.delivery.deliver import deliver_now
 from shared.delivery.receipt_files import put_news
 from shared.lifecycle.clusters.calling import calling
+from shared.lifecycle.hold.find_held import note_hold
 from shared.lifecycle.job_sweeps.refill import refill
 from shared.lifecycle.observe import follow
 from shared.lifecycle.transition import apply
@@ -88,6 +89,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice], ended: list[
         if observation is None or target != asked_for:
             observation, asked_for = await _ask(ports, target), target
         if not observation.state.terminal:
+            await note_hold(ports, stored)
             break
         change = await follow(ports, stored, observation)
         if await apply(ports, change) is not None:

@@ -27,6 +27,7 @@ from shared.delivery.receipt_files import put_statuses
 from shared.lifecycle.cluster_pass import ClusterPass, make_cluster_pass
 from shared.lifecycle.clusters.calling import ClusterKey
 from shared.lifecycle.grants import Loaded, admitted
+from shared.lifecycle.hold.find_held import find_held
 from shared.lifecycle.idle.reap import reap
 from shared.lifecycle.job_sweeps.refill import refill, submit_next
 from shared.lifecycle.steps import for_each, step
@@ -112,6 +113,7 @@ async def _make_pass(ports: Ports) -> PassCounts:
         for task in observing:
             task.cancel()
     moved, delivered = _moved(results), await due
+    await step("held jobs", find_held(ports, rows))
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     ports.meter.set("slipway.sweeper.passed", 0)

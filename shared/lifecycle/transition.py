@@ -10,7 +10,7 @@ from shared.core.cost.usage import Rate
 from shared.core.engine import Observation
 from shared.core.job import Job, JobState, Stored, Transition
 from shared.core.ledger.entries import Change
-from shared.core.notify.events import Notice, notice_of, warning_of
+from shared.core.notify.events import Notice, announcement_of, notice_of
 from shared.core.ports import Ports
 from shared.core.relations.contents import Idle
 from shared.jobspec import redact
@@ -50,9 +50,15 @@ def allotted(job: Job, observation: Observation) -> dict[str, Any]:
 
 def warn(ports: Ports, stored: Stored, idle: Idle, text: str) -> Change:
     """A change that warns of the job's end, with the outbox row of the warning if that has a receiver."""
-    change = note(ports, stored, idle=idle, message=text)
-    notice = warning_of(
+    return announce(ports, stored, "idle", idle=idle, message=text)
+
+
+def announce(ports: Ports, stored: Stored, word: str, **changes: Any) -> Change:
+    """A change that has an event of its own, with the outbox row of that if it has a receiver."""
+    change = note(ports, stored, **changes)
+    notice = announcement_of(
         change.transition.after,
+        word,
         source=ports.policy.source,
         due=ports.clock() + timedelta(seconds=ports.policy.deliver_grace),
         pull=ports.policy.notices,

@@ -16,7 +16,8 @@ from shared.core.notify import schedule_bounds
 #: The kinds of values: `Settings` has a method of the same name for each.
 Kind = Literal[
     "text", "number", "whole", "seconds", "minutes", "hours", "days", "flag", "choice", "names", "ports",
-    "durations", "address", "document", "objects", "table", "container", "containers", "ledger", "crontab",
+    "duration", "durations", "address", "document", "objects", "table", "container", "containers",
+    "ledger", "crontab",
 ]  # fmt: skip
 
 

@@ -175,6 +175,12 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_IDLE_GRACE_MINUTES": Setting(
         "limits", "minutes", "30", "minutes after its warning when an idle job ends", bounds=_GRACE
     ),
+    "SLIPWAY_MAX_HOLD": Setting(
+        "limits",
+        "duration",
+        "PT0S",
+        "for how long a failed job may [keep its nodes](../how-to/keep-a-failed-job.md); PT0S: not at all",
+    ),
     "SLIPWAY_PAUSED": Setting(
         "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause` needs no restart"
     ),

@@ -18,7 +18,8 @@ from shared.core.account import (
 )
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import durations
-from shared.setting_table import Setting
+from shared.jobspec import parse_duration
+from shared.setting_table import LONGEST_DAYS, Setting
 from shared.setting_table.crontab import crontab_flaw
 
 #: Kinds whose white space counts: for the line and column of an error, or as a list of nothing. Around others
@@ -145,6 +146,14 @@ class Values:
         if flaw := crontab_flaw(self.text(name), self.values.get("WEBSITE_SKU", "")):
             raise Misconfigured(f"{name}: {flaw}")
         return self.text(name)
+
+    def duration(self, name: str) -> timedelta:
+        """A length of time, as ISO 8601 writes it."""
+        length = parse_duration(self.text(name))
+        if length is None or length > timedelta(days=LONGEST_DAYS):
+            what = f"an ISO 8601 duration of at most {LONGEST_DAYS:,} days, such as PT30M"
+            raise Misconfigured(f"{name} must be {what}, not {self.text(name)[:40]!r}")
+        return length
 
     def durations(self, name: str) -> tuple[float, ...]:
         """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds."""

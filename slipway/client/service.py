@@ -12,6 +12,7 @@ import aiohttp
 
 from slipway.client.calls.answers import Body, Listed, settings_in
 from slipway.client.calls.code import CodeCalls
+from slipway.client.calls.ends import EndCalls
 from slipway.client.calls.keys import key_for, keyed, new_key, repeatable
 from slipway.client.calls.output import OutputCalls
 from slipway.client.calls.refusal import Absent
@@ -29,7 +30,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _PAGE = 200
 
 
-class Service(OutputCalls, CodeCalls):
+class Service(OutputCalls, CodeCalls, EndCalls):
     """The operations of the API. Each raises Failure with the service's message and remedy.
 
     Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.
@@ -61,11 +62,6 @@ class Service(OutputCalls, CodeCalls):
     async def sweep(self, sweep_id: str) -> shapes.SweepDetail:
         """A sweep by its id. Raises Failure."""
         answer: shapes.SweepDetail = await self._json("GET", f"sweeps/{id_of(sweep_id)}")
-        return answer
-
-    async def cancel_sweep(self, sweep_id: str) -> shapes.SweepDetail:
-        """Cancel every job of a sweep. Raises Failure."""
-        answer: shapes.SweepDetail = await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
         return answer
 
     async def rerun(
@@ -105,19 +101,6 @@ class Service(OutputCalls, CodeCalls):
     async def job(self, job_id: str) -> shapes.JobDetail:
         """A job by its id. Raises Failure."""
         answer: shapes.JobDetail = await self._json("GET", f"jobs/{id_of(job_id)}")
-        return answer
-
-    async def cancel(self, job_id: str) -> shapes.JobDetail:
-        """Cancel a job and return it as it is now. Raises Failure."""
-        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
-        return answer
-
-    async def cancel_jobs(self, conditions: Mapping[str, str], expected: int) -> shapes.CancelledJobs:
-        """Cancel all jobs that fit, if they are so many. Raises Failure."""
-        body = json.dumps({"conditions": dict(conditions), "expected": expected})
-        answer: shapes.CancelledJobs = await self._json(
-            "POST", "jobs/cancel", data=body, headers=keyed(new_key())
-        )
         return answer
 
     async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:

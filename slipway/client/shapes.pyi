@@ -219,6 +219,11 @@ class IdleWarning(TypedDict):
     since: str
     endsAfter: str
 
+class HeldJob(TypedDict):
+    exitCode: NotRequired[int]
+    message: str
+    until: str
+
 class JobUsage(TypedDict):
     nodeHours: float
     gpuHours: float
@@ -249,6 +254,8 @@ class JobLine(TypedDict):
     lastError: NotRequired[str]
     waiting: NotRequired[Waits]
     idle: NotRequired[IdleWarning]
+    hold: NotRequired[str]
+    held: NotRequired[HeldJob]
     exitCode: NotRequired[int]
     attempt: int
     cancelRequested: NotRequired[bool]
@@ -605,11 +612,11 @@ class TeamMonth(TypedDict):
     budget: NotRequired[float]
 
 class LeftOut(TypedDict):
-    waiting: NotRequired[int]
-    failures: NotRequired[int]
-    idle: NotRequired[int]
-    clusters: NotRequired[int]
-    use: NotRequired[int]
+    waiting: int
+    failures: int
+    idle: int
+    clusters: int
+    use: int
 
 class Overview(TypedDict):
     scope: Literal["mine", "team", "all"]

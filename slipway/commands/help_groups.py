@@ -18,11 +18,12 @@ GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
         *("overview", "jobs", "show", "log", "metrics", "tensorboard", "costs", "sweep", "wait"),
-        *("shell", "forward"),
+        *("shell", "forward", "ssh-config"),
         *("files", "download", "cat", "code", "receipt"),
     ),
     "Operate": (
         "cancel",
+        "release",
         "pause",
         "resume",
         "nodes",

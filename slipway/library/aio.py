@@ -60,6 +60,7 @@ class AsyncClient:
         labels: Mapping[str, str] | None = None,
         experiment: str = "",
         notify: Sequence[str] = (),
+        hold: str | timedelta = "",
         name: str = "",
         script: str = "",
         after: Sequence[str | JobReference] = (),
@@ -69,9 +70,10 @@ class AsyncClient:
         """Send a script or a folder, as `slipway run` does; the job that begins by it.
 
         It waits until the jobs in `after` have succeeded, and those in `after_failure` have ended otherwise.
-        It may run for `time` (`"4h"`), has `retry` more attempts after a failure of its own, and the webhooks
-        in `notify` learn how it ended. `secrets` are variables whose values are sealed. `script` is the one
-        of a folder that runs, by default that which `slipway run` chooses. Standard error shows what happens.
+        It may run for `time` (`"4h"`), has `retry` more attempts after a failure of its own, and keeps its
+        nodes after the last one for `hold` (`"30m"`); the webhooks in `notify` learn how it ended. `secrets`
+        are variables whose values are sealed. `script` is the one of a folder that runs, by default that
+        which `slipway run` chooses. Standard error shows what happens.
         """
         from slipway.client.request.request import Options
         from slipway.client.request.send import submitted
@@ -79,7 +81,8 @@ class AsyncClient:
         if not os.fspath(path).strip():
             raise Failure("no path is named: name a script, or a folder with one")
         order = await self._order(after, after_failure)
-        terms = Terms(time_limit(time), priority, retry, dict(labels or {}), experiment, notify)
+        how_long, hold_length = time_limit(time), time_limit(hold, "hold")
+        terms = Terms(how_long, priority, retry, dict(labels or {}), experiment, notify, hold_length)
         variables, sealed = dict(env or {}), dict(secrets or {})
         choices = Choices(nodes, image, variables, arguments, cluster, gpus, order, sealed, terms)
         options = Options(choices, name, script=script, one_job=True, once=idempotency_key)

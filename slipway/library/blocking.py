@@ -106,6 +106,7 @@ class Job(_Waiting):
     download = _blocking(AsyncJob.download, _same)
     event_files = _blocking(AsyncJob.event_files, _same)
     cancel = _blocking(AsyncJob.cancel, _same)
+    release = _blocking(AsyncJob.release, _same)
     rerun = _blocking(AsyncJob.rerun, _job)
 
 

@@ -192,6 +192,11 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return self._as_answered(await api.cancel(self.id))
 
+    async def release(self) -> JobDetail:
+        """Give back the nodes that the job keeps after its failure."""
+        async with service(self._url, self._key) as api:
+            return self._as_answered(await api.release(self.id))
+
     async def rerun(self, *, resume: bool = False, idempotency_key: str = "") -> "AsyncJob":
         """Run it again, exactly as it ran, with the code that it ran; the new job, or the one of this key.
 

@@ -19,6 +19,7 @@ from slipway.failure import Failure
 from slipway.settings import ADDRESS, ROOT, UP, display_path, noted_stack
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.example import run_example
+from slipway.stack.login_key import login_key
 from slipway.stack.own_clusters import own_clusters
 from slipway.stack.ports import check_ports
 from slipway.stack.provision import Plan, Step
@@ -79,7 +80,8 @@ def run(
             allowed_hosts=allowed_hosts,
         )
         put(*shell.lines())
-        return run_until_stopped(_stay(options, Plan(maximum=most), example=example), interrupted=0)
+        plan = Plan(maximum=most, ssh_key=login_key(where))
+        return run_until_stopped(_stay(options, plan, example=example), interrupted=0)
 
 
 def _with_own_clusters(

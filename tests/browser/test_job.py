@@ -61,6 +61,26 @@ async def test_a_job_says_its_place_in_the_line_that_it_does_nothing_and_what_it
             await expect(page.get_by_role("region", name="Summary")).to_contain_text(text)
 
 
+async def test_a_running_job_shows_the_lines_that_enter_it_and_who_has(reader: Reader) -> None:
+    page, address = reader.page, "jobs/job-000001"
+    entry = {"sequence": 2, "state": "running", "at": AT, "attempt": 1, "note": "entered by ann"}
+    job = listed(1, state="running", entered=["ann", "bob"], history=[entry])
+    await page.route(f"**/api/{address}", lambda route: route.fulfill(json=job))
+    await reader.open(address)
+
+    await page.get_by_text("Enter this job").click()
+
+    await expect(page.get_by_text("slipway shell job-000001")).to_be_visible()
+    await expect(page.get_by_text("slipway forward job-000001 PORT")).to_be_visible()
+    await expect(page.get_by_role("region", name="Summary")).to_contain_text("Entered byann, bob")
+    await expect(page.get_by_role("region", name="Timeline")).to_contain_text("entered by ann")
+
+    job |= {"state": "succeeded"}
+    await page.reload()
+    await expect(page.get_by_role("region", name="Summary")).to_contain_text("Entered byann, bob")
+    await expect(page.get_by_text("Enter this job")).to_have_count(0)
+
+
 async def test_a_log_is_read_while_it_is_written_and_the_job_is_cancelled(reader: Reader, door: Door) -> None:
     page = reader.page
     job = await submit(door, "echo first; sleep 1; echo second; sleep 600")

@@ -134,3 +134,16 @@ async def test_pages_of_all_have_each_job_once(filled: tuple[TableLedger, Reques
         page = await ledger.find(Query(), limit=200, after=page.next)
         results += [job.name for job in page.jobs]
     assert results == [f"n{n}" for n in range(JOBS)]
+
+
+async def test_what_has_ended_lately_costs_a_range_a_shard_of_some_columns(
+    filled: tuple[TableLedger, Requests],
+) -> None:
+    ledger, requests = filled
+    ended = await ledger.ended(NOW - timedelta(seconds=899), 2_000)
+
+    assert sorted(int(one.name[1:]) for one in ended.jobs) == [n for n in range(900) if n not in RUNNING]
+    assert all(one.state is _state(int(one.name[1:])) for one in ended.jobs)
+    assert len(requests.queries) == SHARDS
+    assert all("Shown" not in url and "select=" in url for url in requests.queries)
+    assert requests.records == 0

@@ -39,6 +39,7 @@ from shared.lifecycle.archive import archive
 from shared.lifecycle.sweeper import make_pass
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.invariants.archived import ended_records
+from tests.crash.invariants.held_jobs import Holds
 from tests.crash.invariants.idle_jobs import Idles
 from tests.crash.invariants.listed_jobs import wrongly_listed
 from tests.crash.invariants.ordered_jobs import wrongly_ordered
@@ -131,6 +132,8 @@ class Run:
     requeues: Requeues | None = None
     #: makes a job leave its GPU idle
     idles: Idles | None = None
+    #: makes every job fail and keep its node
+    holds: Holds | None = None
     #: what every job writes to standard error before it fails; nothing for jobs that succeed
     fails_with = b""
     #: the reasons for which each job waits in its queue, some rounds each
@@ -198,14 +201,19 @@ class Run:
         self.messages += [message for due, message in self.hidden if due <= number]
         self.hidden = [one for one in self.hidden if one[0] > number]
 
+    @property
+    def _own_ends(self) -> list[Idles | Holds]:
+        """What decides how running jobs end, in place of time."""
+        return [one for one in (self.idles, self.holds) if one is not None]
+
     def late(self) -> bool:
         """Whether calls that seemed to fail are still to be carried out."""
         return bool(self.chaos.late)
 
     def advance(self) -> None:
         """Move every job of the cluster on by one state."""
-        if self.idles:
-            self.idles.pass_round(self.world)
+        for cluster in self._own_ends:
+            cluster.pass_round(self.world)
         for name, observation in list(self.world.engine.jobs.items()):
             if self.preempts and observation.state is JobState.RUNNING and name.endswith("-1"):
                 self.world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
@@ -221,7 +229,7 @@ class Run:
             elif self.fails_with and observation.state is JobState.RUNNING:
                 self.world.engine.output = {"stderr.txt": self.fails_with}
                 self.world.engine.set_state(name, JobState.FAILED, reason=Reason.USER)
-            elif observation.state in _NEXT and not (self.idles and observation.state is JobState.RUNNING):
+            elif observation.state in _NEXT and (observation.state is JobState.QUEUED or not self._own_ends):
                 self.world.engine.set_state(name, _NEXT[observation.state])
 
     async def _handle(self) -> None:
@@ -356,7 +364,8 @@ class Run:
         result += [*wrongly_ordered(jobs), *wrongly_swept(self.world)]
         result += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
         result += [text for job in jobs if self.requeues for text in self.requeues.wrong(job)]
-        result += [text for job in jobs if self.idles for text in self.idles.wrong(self.world, job)]
+        for cluster in self._own_ends:
+            result += [text for job in jobs for text in cluster.wrong(self.world, job)]
         result += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
         result += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]
         result += [

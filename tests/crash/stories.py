@@ -17,7 +17,7 @@ from shared.core.ports import Ports, Posted
 from shared.intake.arrive import blob_arrived, message_arrived
 from shared.intake.candidate import key_of
 from shared.intake.dead_letter import bury
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.job_sweeps import cancel_sweep
 from shared.operate.redeliver import redeliver_event
 from shared.operate.redrive import redrive
@@ -169,7 +169,7 @@ def notices(jobs: list[str]) -> list[Message]:
     return [Message(lambda ports: message_arrived(ports, body, "push"))]
 
 
-def _records(jobs: list[str]) -> list[Message]:
+def records(jobs: list[str]) -> list[Message]:
     """The record of a run of each job, as a node writes it into a container."""
 
     def written(job: str) -> Message:
@@ -184,7 +184,7 @@ def _pushed(run: Run) -> None:
 
 
 def _recorded(run: Run) -> None:
-    run.pushes = _records
+    run.pushes = records
     _one(run)
 
 

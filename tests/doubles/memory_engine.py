@@ -18,6 +18,7 @@ from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
 from shared.core.refusals import gives_none, refused
 from shared.core.relations.entrance import Entrance, entrance
+from shared.core.relations.hold import Held
 from shared.core.relations.variables import Variable
 from shared.jobspec import JobSpec, JsonObject, Problem
 
@@ -50,6 +51,8 @@ class MemoryEngine:
     calls: int = 0
     #: a toolkit's block → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
+    #: attempts that failed and whose nodes are kept, by name
+    held_jobs: dict[str, Held] = field(default_factory=dict)
     #: the resources that jobs may choose
     allow: Sequence[str] = ()
     view: ClusterView | None = None
@@ -130,6 +133,11 @@ class MemoryEngine:
             raise NotFound(target.name)
         return self.jobs[target.name]
 
+    async def held(self, target: Target) -> Held | None:
+        """The test's choice."""
+        self._trouble()
+        return self.held_jobs.get(target.name)
+
     def ending(self, cluster: str) -> float:
         return 30.0
 
@@ -137,7 +145,10 @@ class MemoryEngine:
         self._trouble()
         observation = self.jobs.get(target.name)
         if observation is not None and not observation.state.terminal and self._is_of(target):
-            self.jobs[target.name] = Observation(JobState.CANCELLED, Reason.TERMINATED)
+            end = Observation(JobState.CANCELLED, Reason.TERMINATED)
+            if (held := self.held_jobs.get(target.name)) is not None:  # the record of the run says so
+                end = Observation(JobState.FAILED, Reason.USER, held.message, held.exit_code)
+            self.jobs[target.name] = end
 
     def _is_of(self, target: Target) -> bool:
         """Whether the job of that name is the target's own; one that a test put there is."""

@@ -105,6 +105,10 @@ ROADS: dict[str, tuple[str, str]] = {
     "member code": ("tests/unit/intake/desk/test_code.py", "test_a_digest_of_another_scope_opens_nothing"),
     "member idempotencyKey": (_BY_NAME, "test_a_key_of_one_caller_joins_no_job_of_another"),
     "member notify": _SECRETS,
+    "member hold": (
+        "tests/unit/intake/desk/test_holds.py",
+        "test_a_team_s_jobs_are_held_within_its_own_limit",
+    ),
     "member needs": (
         "tests/unit/intake/test_folders_beside.py",
         "test_nothing_that_is_said_of_a_folder_depends_on_files_of_another_team",

@@ -43,7 +43,7 @@ PLANTED: dict[str, Any] = {
 }
 #: Members without a text of a person's own, and those of other requests.
 NO_TEXT = {
-    *("cluster", "team", "retry", "resources"),  # names of the deployment, and numbers
+    *("cluster", "team", "retry", "resources", "hold"),  # names of the deployment, and numbers
     *("after", "after_failure"),  # of jobs that the caller sees: test_outsiders
     *("sweep", "parallel"),  # of ann's job sweep
     # a digest or a folder, which open nothing to others: test_code.py in tests/unit/intake/desk, and

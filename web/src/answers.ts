@@ -38,7 +38,7 @@ export type CancelledJobs = {
 
 /** The refusal to cancel another number of jobs than expected. */
 export type OtherNumber = ProblemDocument & {
-  /** How many fit; missing if they are too many. */
+  /** How many fit; missing beyond 10,000. */
   number?: number;
 };
 
@@ -334,6 +334,14 @@ export type IdleWarning = {
   endsAfter: string;
 };
 
+/** A job whose command has failed, and whose nodes are kept. */
+export type HeldJob = {
+  exitCode?: number;
+  message: string;
+  /** When they are given back, unless they are released before that. */
+  until: string;
+};
+
 /** What all attempts of a job used together. */
 export type JobUsage = {
   nodeHours: number;
@@ -378,6 +386,10 @@ export type JobLine = {
   lastError?: string;
   waiting?: Waits;
   idle?: IdleWarning;
+  /** For how long its nodes are kept after a failure of its own (ISO 8601). */
+  hold?: string;
+  /** Only while they are kept. */
+  held?: HeldJob;
   exitCode?: number;
   attempt: number;
   cancelRequested?: boolean;
@@ -928,11 +940,11 @@ export type TeamMonth = {
 
 /** How many entries of each list did not fit into the answer; those with the fewest jobs. */
 export type LeftOut = {
-  waiting?: number;
-  failures?: number;
-  idle?: number;
-  clusters?: number;
-  use?: number;
+  waiting: number;
+  failures: number;
+  idle: number;
+  clusters: number;
+  use: number;
 };
 
 /** What runs, waits and failed, what is free, and what was used; at most 8 kB. */

@@ -14,6 +14,7 @@ from local.azurebatch.state.models import Autoscale, Pool
 
 #: The least time between two changes of a pool's formula.
 _APART = timedelta(seconds=30)
+_MOST_BYTES, _MOST_STATEMENTS = 8 << 10, 100
 
 
 def checked(formula: str) -> str:
@@ -21,7 +22,9 @@ def checked(formula: str) -> str:
     if not formula:
         raise lacking("autoScaleFormula")
     try:
-        read(formula)
+        statements = read(formula).statements
+        if len(formula.encode()) > _MOST_BYTES or len(statements) > _MOST_STATEMENTS:
+            raise FormulaError(f"A formula has at most {_MOST_BYTES} bytes and {_MOST_STATEMENTS} statements")
     except FormulaError as error:
         message = "The specified autoscale formula is not syntactically valid."
         raise BatchError(400, "AutoScalingFormulaSyntaxError", message, {"Message": str(error)}) from None

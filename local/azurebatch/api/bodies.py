@@ -102,6 +102,9 @@ def check_duration(text: str, name: str, least: str = "PT0S") -> None:
 def check_files(name: str, files: Iterable[ResourceFile]) -> None:
     """Check that every file has an `httpUrl`; others are not supported. Raises BatchError."""
     for file in files:
+        sources = (file.http_url, file.storage_container_url, file.auto_storage_container_name)
+        if sum(map(bool, sources)) > 1:
+            raise invalid(name, "", "A file has one source: httpUrl, or a container")
         if not file.http_url or not file.file_path:
             raise invalid(name, "", "This emulator brings only files that have httpUrl and filePath")
 

@@ -28,6 +28,7 @@ async def add(call: Call) -> web.StreamResponse:
             raise conflict("JobBeingDeleted", "The specified job is being deleted.")
         raise conflict("JobExists", "The specified job already exists.")
     bodies.check_duration(body.constraints.max_wall_clock_time, "maxWallClockTime")
+    _check_parallel(body)
     now = call.emulator.clock()
     content = bodies.shown(body)
     content["constraints"] = body.constraints.model_dump(by_alias=True)
@@ -43,7 +44,14 @@ async def add(call: Call) -> web.StreamResponse:
         since=now,
     )
     call.store.save(job)
+    call.emulator.conductor.jobs.complete(job)  # a job without tasks counts as one whose tasks have ended
+    call.emulator.conductor.nudge()
     return done(call, 201, job, _LOCATION)
+
+
+def _check_parallel(body: job_bodies.JobPatch) -> None:
+    if body.max_parallel_tasks == 0:
+        raise invalid("maxParallelTasks", "0", "The value is -1, or greater than 0")
 
 
 def _commands(body: job_bodies.NewJob) -> dict[str, Any]:
@@ -54,6 +62,8 @@ def _commands(body: job_bodies.NewJob) -> dict[str, Any]:
     if release:
         bodies.check_duration(release.max_wall_clock_time, "maxWallClockTime")
         bodies.check_duration(release.retention_time, "retentionTime")
+        if preparation and release.id.lower() == preparation.id.lower():
+            raise invalid(RELEASE, release.id, "The preparation of the job has this id")
     if preparation:
         bodies.check_duration(preparation.constraints.max_wall_clock_time, "maxWallClockTime")
     named = {PREPARATION: preparation, RELEASE: release}
@@ -98,6 +108,7 @@ async def update(call: Call) -> web.StreamResponse:
 def _changed(call: Call, job: Job, body: job_bodies.JobPatch, unchanged: dict[str, object]) -> web.Response:
     content = {**unchanged, **bodies.shown(body)}
     pool = job.pool
+    _check_parallel(body)
     if "constraints" in body.model_fields_set:
         bodies.check_duration(body.constraints.max_wall_clock_time, "maxWallClockTime")
         content["constraints"] = body.constraints.model_dump(by_alias=True)

@@ -10,8 +10,16 @@ from local.azurebatch.api.autoscaling import checked
 from local.azurebatch.api.odata import page, selected
 from local.azurebatch.api.views import View, pool_view
 from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
+from local.azurebatch.service.sizes import cores_of
 from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
 from local.azurebatch.state.models import Autoscale, Pool
+
+#: Members of a pool that a PATCH changes only while it has no nodes.
+_OF_EMPTY_POOLS = (
+    *("displayName", "vmSize", "taskSlotsPerNode", "taskSchedulingPolicy", "enableInterNodeCommunication"),
+    *("virtualMachineConfiguration", "networkConfiguration", "userAccounts", "mountConfiguration"),
+    "upgradePolicy",
+)
 
 
 async def add(call: Call) -> web.StreamResponse:
@@ -25,6 +33,9 @@ async def add(call: Call) -> web.StreamResponse:
     if body.start_task:
         bodies.check_files("resourceFiles", body.start_task.resource_files)
     bodies.check_duration(body.resize_timeout, "resizeTimeout", "PT5M")
+    _check_slots(body.vm_size, body.task_slots_per_node)
+    if body.auto_scale_formula and not body.enable_auto_scale:
+        raise invalid("autoScaleFormula", "", "A pool without enableAutoScale has no formula")
     now = call.emulator.clock()
     pool = Pool(
         id=body.id,
@@ -42,6 +53,13 @@ async def add(call: Call) -> web.StreamResponse:
     )
     _save(call, pool)
     return done(call, 201, pool, f"/pools/{pool.id}")
+
+
+def _check_slots(size: str, slots: int) -> None:
+    """Refuse more slots than the service gives a size. Raises BatchError."""
+    cores = cores_of(size)
+    if cores is not None and slots > 4 * cores:
+        raise invalid("taskSlotsPerNode", str(slots), f"A node with {cores} cores has at most {4 * cores}")
 
 
 def _complete_machine(configuration: dict[str, Any]) -> None:
@@ -110,7 +128,12 @@ async def patch(call: Call) -> web.StreamResponse:
     """Change members of a pool, except its size."""
     pool = _pool(call)
     changes = bodies.shown(bodies.read(pool_bodies.PoolPatch, call.body))
-    return _changed(call, pool, {**pool.document, **changes}, 200)
+    if pool.nodes and (fixed := [name for name in _OF_EMPTY_POOLS if name in changes]):
+        message = f"The property '{fixed[0]}' can be updated only when the pool is empty."
+        raise conflict("PoolNotEmpty", message)
+    content = {**pool.document, **changes}
+    _check_slots(content["vmSize"], int(content.get("taskSlotsPerNode", 1)))
+    return _changed(call, pool, content, 200)
 
 
 async def update(call: Call) -> web.StreamResponse:
@@ -173,7 +196,8 @@ async def remove_nodes(call: Call) -> web.StreamResponse:
     body = bodies.read(pool_bodies.Remove, call.body)
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
-    going = [pool.node(name) for name in body.node_list]
+    # Clients that collect the nodes of failed tasks name some of them twice.
+    going = [pool.node(name) for name in dict.fromkeys(body.node_list)]
     now = call.emulator.clock()
     changed = pool
     for node in going:

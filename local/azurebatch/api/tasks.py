@@ -13,11 +13,13 @@ from local.azurebatch.api.wire import Call, check_conditions, document, done, ve
 from local.azurebatch.run.changes import moved
 from local.azurebatch.service.check import read_body
 from local.azurebatch.state.errors import BatchError, conflict, invalid
-from local.azurebatch.state.models import Job, Task
+from local.azurebatch.state.models import PREPARATION, RELEASE, Job, Task
 from local.azurebatch.state.moment import etag, stamp
 
 #: The most bytes of a collection of tasks.
 _MOST_BYTES = 1 << 20
+#: The most characters of the ids of all tasks that a task depends on.
+_MOST_OF_IDS = 64_000
 
 
 async def add(call: Call) -> web.StreamResponse:
@@ -80,6 +82,7 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     body = bodies.read(job_bodies.NewTask, body_of_task)
     if body.id.lower() in call.store.tasks[job.key]:
         raise conflict("TaskExists", "The specified task already exists.")
+    _check_own_id(body.id, job)
     bodies.check_files("resourceFiles", body.resource_files)
     _check_durations(body.constraints)
     if body.depends_on and not job.document.get("usesTaskDependencies"):
@@ -95,6 +98,8 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     content = bodies.shown(body)
     del content["id"]
     content["constraints"] = _constraints(body.constraints, job)
+    if body.depends_on:
+        content["dependsOn"] = _dependencies(body.depends_on)
     now = call.emulator.clock()
     return Task(
         id=body.id,
@@ -105,6 +110,30 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
         job=job.key,
         since=now,
     )
+
+
+def _dependencies(dependencies: job_bodies.Dependencies) -> dict[str, Any]:
+    """The tasks that must end first, with ranges that overlap or repeat as one. Raises BatchError."""
+    if sum(map(len, dependencies.task_ids)) > _MOST_OF_IDS:
+        message = "The total length of the task ids in the dependency list is greater than the maximum."
+        raise BatchError(400, "TaskDependencyListTooLong", message)
+    merged = list[dict[str, int]]()
+    for span in sorted(dependencies.task_id_ranges, key=lambda one: one.start):
+        if span.end < span.start:
+            raise invalid("taskIdRanges", f"{span.start}-{span.end}", "The end is less than the start")
+        if merged and span.start <= merged[-1]["end"] + 1:
+            merged[-1]["end"] = max(merged[-1]["end"], span.end)
+        else:
+            merged.append({"start": span.start, "end": span.end})
+    return bodies.shown(dependencies) | ({"taskIdRanges": merged} if merged else {})
+
+
+def _check_own_id(name: str, job: Job) -> None:
+    """Refuse the id of the job's preparation or release, whose directory a task would share."""
+    for member, code in ((PREPARATION, "Preparation"), (RELEASE, "Release")):
+        if member in job.document and job.document[member]["id"].lower() == name.lower():
+            message = f"The specified task has the id of the job's {code.lower()} task."
+            raise conflict(f"TaskIdSameAsJob{code}Task", message)
 
 
 def _check_container(body: job_bodies.NewTask) -> None:

@@ -1,7 +1,7 @@
 """The language of autoscale formulas: parsed into statements, evaluated over samples. Pure.
 
 A subset: numbers, times and intervals, `GetSample` and `GetSamplePercent` of variables, the functions that
-formulas for queues use, `time` of a text, and all operators.
+formulas for queues use, `time` of a text, the members of a time, and all operators.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,9 @@ from local.azurebatch.autoscale.tokens import Token, tokens
 from local.azurebatch.autoscale.values import (
     FUNCTIONS,
     INTERVALS,
+    MEMBERS,
     OPTIONS,
+    READ_ONLY,
     FormulaError,
     Interval,
     Samples,
@@ -86,6 +88,8 @@ class _Reader:
             self._at += 1
             if token.kind != "name":
                 raise token.wrong(f"Unexpected {token.text!r}; a name is expected")
+            if token.text in READ_ONLY:
+                raise token.wrong(f"{token.text} can be read only")
             self._need("=")
             expression = self._condition()
             statements.append((token, expression))
@@ -166,6 +170,9 @@ class _Reader:
     def _sampled(self, token: Token) -> Evaluate:
         method = self._tokens[self._at]
         self._at += 1
+        if work := MEMBERS.get(method.text):
+            time = self._name(token)
+            return lambda scope: work(time(scope))
         self._need("(")
         arguments = self._arguments()
         if method.text == "GetSamplePercent" and arguments:

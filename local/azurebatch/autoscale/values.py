@@ -1,8 +1,10 @@
 """The values of autoscale formulas: intervals, functions, samples. Pure."""
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Self
 
@@ -41,6 +43,12 @@ INTERVALS = {
     "TimeInterval_Week": Interval(604800.0),
     "TimeInterval_Year": Interval(31536000.0),
 }
+#: What the service gives, and no formula sets.
+READ_ONLY = frozenset(
+    {"$CPUPercent", "$ActiveTasks", "$RunningTasks", "$PendingTasks", "$SucceededTasks", "$FailedTasks"}
+    | {"$TaskSlotsPerNode", "$CurrentDedicatedNodes", "$CurrentLowPriorityNodes", "$PreemptedNodeCount"}
+    | {"$UsableNodeCount", "$CurrentDedicated"}
+)
 OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 Value = Any
 
@@ -76,6 +84,11 @@ def moment(text: Value) -> float:
         return parsedate_to_datetime(text).timestamp()
 
 
+def _percentile(values: Value, part: float) -> float:
+    ordered = sorted(_flat([values]))
+    return ordered[min(len(ordered) - 1, math.ceil(part / 100 * len(ordered)) - 1 if part > 0 else 0)]
+
+
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "avg": _of_all(lambda values: sum(values) / len(values)),
     "min": _of_all(min),
@@ -83,6 +96,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sum": _of_all(sum),
     "len": lambda value: float(len(value) if isinstance(value, list) else 1),
     "med": _of_all(_median),
+    "std": _of_all(lambda values: statistics.stdev(values) if len(values) > 1 else 0.0),
+    "percentile": _percentile,
     "ceil": lambda value: float(math.ceil(value)),
     "floor": lambda value: float(math.floor(value)),
     "round": lambda value: float(math.floor(value + 0.5)),
@@ -94,6 +109,23 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sqrt": math.sqrt,
     "norm": lambda value: math.sqrt(sum(one * one for one in _flat([value]))),
     "val": lambda values, index: values[int(index)],
+}
+
+
+def _part(read: Callable[[datetime], int]) -> Callable[[float], float]:
+    return lambda seconds: float(read(datetime.fromtimestamp(seconds, UTC)))
+
+
+#: The members of a time, in UTC; a week begins with Sunday, 0.
+MEMBERS: dict[str, Callable[[float], float]] = {
+    "year": _part(lambda time: time.year),
+    "month": _part(lambda time: time.month),
+    "day": _part(lambda time: time.day),
+    "hour": _part(lambda time: time.hour),
+    "minute": _part(lambda time: time.minute),
+    "second": _part(lambda time: time.second),
+    "weekday": _part(lambda time: time.isoweekday() % 7),
+    "yearday": _part(lambda time: time.timetuple().tm_yday),
 }
 
 

@@ -79,13 +79,12 @@ class Attempt:
         gang: Mapping[str, Any] | None = document.get("multiInstanceSettings")
         for one, directory in zip(node_directories, directories, strict=True):
             one.make()
-            for folder in ("wd", "shared") if gang else ("wd",):
-                (directory / folder).mkdir(parents=True, exist_ok=True)
+            (directory / "wd").mkdir(parents=True, exist_ok=True)
         each = zip(node_directories, directories, strict=True)
         envs = [self._environment(index, *both) for index, both in enumerate(each)]
         common = gang.get("commonResourceFiles", ()) if gang else ()
         for directory in directories:
-            await fetch(common, directory / "wd")
+            await fetch(common, directory)  # to the task's own directory, for all of its processes
         await fetch(document.get("resourceFiles", ()), directories[0] / "wd")
         if gang and (bad := await self._coordinate(gang, envs, directories)):
             return bad
@@ -118,10 +117,11 @@ class Attempt:
         """The end after the upload of the task's output files, or with what went wrong in it."""
         if ending.exit_code is None:
             return ending
-        root = directory_of(self.settings.data, self.nodes[0]).root
-        files = self.task.document.get("outputFiles", ())
+        spot = directory_of(self.settings.data, self.nodes[0])
+        env = self._environment(0, spot, spot.task(self.job.id, self.task.id))
+        files, place = self.task.document.get("outputFiles", ()), task_root(self.job.id, self.task.id)
         try:
-            await upload(files, ending.exit_code, root, task_root(self.job.id, self.task.id))
+            await upload(files, ending.exit_code, spot.root, place, env)
         except Failure as error:
             return replace(ending, failure=error.info)
         return ending
@@ -129,7 +129,7 @@ class Attempt:
     def _environment(self, index: int, spot: NodeDirectory, directory: Path) -> dict[str, str]:
         env = node_environment(self.settings, self.pool, self.nodes[index], spot)
         if "multiInstanceSettings" in self.task.document:
-            env |= gang_environment(self.nodes, index, directory)
+            env |= gang_environment(self.nodes, index, directory, self.pool.document["vmSize"])
         if preparation := self.job.document.get(PREPARATION):
             env |= preparation_environment(spot.task(self.job.id, preparation["id"]))
         return env | task_environment(self.job, self.task, directory)

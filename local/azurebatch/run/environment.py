@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from local.azurebatch.run.node_directory import NodeDirectory
+from local.azurebatch.service.sizes import cores_of
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.models import Job, Node, Pool, Task
 from local.nodes.environment import base_environment
@@ -12,6 +13,8 @@ from local.nodes.machine import Directories
 
 #: The port of the primary node of a multi-instance task, for the other nodes.
 _PORT = 6000
+#: Bytes of its disk that a node of the service keeps free.
+_RESERVED = "1000000"
 
 
 def node_environment(settings: Settings, pool: Pool, node: Node, directory: NodeDirectory) -> dict[str, str]:
@@ -19,6 +22,7 @@ def node_environment(settings: Settings, pool: Pool, node: Node, directory: Node
     env = base_environment(Directories(directory.root), settings.node_path)
     return env | {
         "AZ_BATCH_ACCOUNT_NAME": settings.batch_account,
+        "AZ_BATCH_ACCOUNT_URL": settings.url,
         "AZ_BATCH_POOL_ID": pool.id,
         "AZ_BATCH_NODE_ID": node.id,
         "AZ_BATCH_NODE_IS_DEDICATED": str(node.dedicated).lower(),
@@ -36,6 +40,7 @@ def task_environment(job: Job, task: Task, directory: Path) -> dict[str, str]:
         "AZ_BATCH_TASK_ID": task.id,
         "AZ_BATCH_TASK_DIR": str(directory),
         "AZ_BATCH_TASK_WORKING_DIR": str(directory / "wd"),
+        "AZ_BATCH_TASK_RESERVED_EPHEMERAL_DISK_SPACE_BYTES": _RESERVED,
         "HOME": str(directory / "wd"),
     }
     common = settings_of(job.document.get("commonEnvironmentSettings"))
@@ -47,15 +52,19 @@ def preparation_environment(directory: Path) -> dict[str, str]:
     return {"AZ_BATCH_JOB_PREP_DIR": str(directory), "AZ_BATCH_JOB_PREP_WORKING_DIR": str(directory / "wd")}
 
 
-def gang_environment(nodes: Sequence[Node], index: int, directory: Path) -> dict[str, str]:
-    """The variables that the processes of a multi-instance task need to find each other."""
-    addresses = [node.address for node in nodes]
+def gang_environment(nodes: Sequence[Node], index: int, directory: Path, size: str) -> dict[str, str]:
+    """The variables that the processes of a multi-instance task need to find each other.
+
+    `size`: that of the nodes.
+    """
+    addresses, cores = [node.address for node in nodes], cores_of(size) or 1
     return {
+        "CCP_NODES": " ".join([str(len(nodes)), *(f"{address} {cores}" for address in addresses)]),
         "AZ_BATCH_NODE_LIST": ";".join(addresses),
         "AZ_BATCH_HOST_LIST": ",".join(addresses),
         "AZ_BATCH_MASTER_NODE": f"{addresses[0]}:{_PORT}",
         "AZ_BATCH_IS_CURRENT_NODE_MASTER": str(index == 0).lower(),
-        "AZ_BATCH_TASK_SHARED_DIR": str(directory / "shared"),
+        "AZ_BATCH_TASK_SHARED_DIR": str(directory),
     }
 
 

@@ -18,6 +18,7 @@ from yarl import URL
 
 from confined import Confined
 from local.azurebatch.run.endings import failure
+from local.azurebatch.run.output_pattern import match_path, parts_of
 from local.azurebatch.run.transfer import write
 
 #: The two logs of uploads in a task's directory, as the service names them.
@@ -26,8 +27,6 @@ _DONE_LOG, _ERROR_LOG = "fileuploadout.txt", "fileuploaderr.txt"
 _DEEPEST = 64
 _PATIENCE = aiohttp.ClientTimeout(total=3600, connect=30)
 _CODES = {403: "FileUploadAccessDenied", 404: "FileUploadContainerNotFound"}
-_WILD = re.compile(r"[*?\[]")
-_GLOB = re.compile(r"\*\*/|\*\*|\*|\?|\[[^]]+\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,9 @@ class Upload:
     blob: str
 
 
-async def upload(files: Sequence[Mapping[str, Any]], code: int, root: Path, task: str) -> None:
+async def upload(
+    files: Sequence[Mapping[str, Any]], code: int, root: Path, task: str, env: Mapping[str, str]
+) -> None:
     """Upload what the conditions ask for after this exit code. `task`: its directory. Raises Failure."""
     chosen = [one for one in files if _is_due(str(one["uploadOptions"]["uploadCondition"]), code)]
     if not chosen:
@@ -48,7 +49,11 @@ async def upload(files: Sequence[Mapping[str, Any]], code: int, root: Path, task
         with Confined.real(root) as node:
             async with aiohttp.ClientSession(timeout=_PATIENCE, trust_env=False) as session:
                 for one in chosen:
-                    await _upload_all(session, node, task, one, out)
+                    container = one["destination"]["container"]
+                    pattern, path = one["filePattern"], container.get("path") or ""
+                    for part in await asyncio.to_thread(_listed, root, task, pattern, path, env):
+                        await _send(session, node, part, container)
+                        out.append(f"{part.path} is the blob {part.blob}")
     except _Refusal as refusal:
         err.append(f"{refusal.path}: {refusal}")
         details = {"FilePath": refusal.path, "Reason": str(refusal)}
@@ -60,30 +65,33 @@ async def upload(files: Sequence[Mapping[str, Any]], code: int, root: Path, task
                 await asyncio.to_thread(write, root / task, name, text.encode(), 0o644)
 
 
-async def _upload_all(
-    session: aiohttp.ClientSession, node: Confined, task: str, one: Mapping[str, Any], out: list[str]
-) -> None:
-    container = one["destination"]["container"]
-    for part in uploads(node, task, one["filePattern"], container.get("path") or ""):
-        await _send(session, node, part, container)
-        out.append(f"{part.path} is the blob {part.blob}")
+def _listed(root: Path, task: str, pattern: str, path: str, env: Mapping[str, str]) -> list[Upload]:
+    """The files of a pattern, in a thread, which has the node open for itself. Raises _Refusal."""
+    with Confined.real(root) as node:
+        return [*uploads(node, root, task, pattern, path, env)]
 
 
-def uploads(node: Confined, task: str, pattern: str, path: str) -> Iterator[Upload]:
+def uploads(
+    node: Confined, root: Path, task: str, pattern: str, path: str, env: Mapping[str, str]
+) -> Iterator[Upload]:
     """The files of a pattern, which begins in the task's working directory. Raises _Refusal."""
-    whole = posixpath.normpath(posixpath.join("/", task, "wd", pattern)).lstrip("/")
-    wild = _WILD.search(whole)
-    if wild is None:
-        if _is_file(node, whole):
-            yield Upload(whole, path or posixpath.basename(whole))
-        return
-    base = whole[: wild.start()].rpartition("/")[0]
     try:
-        matching = _matching(whole)
+        parts = parts_of(pattern, f"{root}/{task}/wd", env)
     except re.error:
         raise _Refusal("FileUploadMiscError", pattern, "the pattern cannot be read") from None
+    above = [name for name in str(root).split("/") if name]
+    if [part.text for part in parts[: len(above)]] != above:
+        return  # outside the node
+    parts = parts[len(above) :]
+    names = [part.text for part in parts]
+    if None not in names:
+        whole = "/".join(map(str, names))
+        if whole and _is_file(node, whole):
+            yield Upload(whole, path or posixpath.basename(whole))
+        return
+    base = "/".join(str(name) for name in names[: names.index(None)])
     for name in _walk(node, base):
-        if matching.fullmatch(name):
+        if match_path(parts, name.split("/")):
             yield Upload(name, posixpath.join(path, name.removeprefix(base).lstrip("/")))
 
 
@@ -144,13 +152,3 @@ def _walk(node: Confined, folder: str) -> Iterator[str]:
             yield name
         elif entry.kind == "directory" and entry.path == name and name.count("/") < _DEEPEST:
             yield from _walk(node, name)
-
-
-def _matching(pattern: str) -> re.Pattern[str]:
-    """A pattern in which ** stands for any folders, and * and ? for what is in one name."""
-    words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    parts = [
-        words.get(part) or (part if part[0] == "[" and len(part) > 1 else re.escape(part))
-        for part in _GLOB.findall(pattern)
-    ]
-    return re.compile("".join(parts), re.DOTALL)

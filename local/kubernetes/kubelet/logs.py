@@ -14,9 +14,11 @@ _AGAIN = 0.2
 
 
 async def log(pod: Pod, request: web.Request) -> web.StreamResponse:
-    """What its container has written; with `follow`, until it writes no more."""
+    """What one of its containers has written; with `follow`, until it writes no more."""
     try:
-        file = await asyncio.to_thread(pod.log.open, "rb")  # open, it outlives the folder of the pod
+        file = await asyncio.to_thread(
+            pod.log(request.match_info["container"]).open, "rb"
+        )  # open, it outlives the folder of the pod
     except OSError:
         raise web.HTTPBadRequest(text="the container of the pod is waiting to start") from None
     with file:

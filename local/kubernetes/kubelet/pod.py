@@ -40,10 +40,9 @@ class Pod:
         self._task = asyncio.create_task(self._live(), name=pod["metadata"]["name"])
         self._task.add_done_callback(_report)
 
-    @property
-    def log(self) -> Path:
-        """The output of its container."""
-        return self._folder / "log"
+    def log(self, container: str) -> Path:
+        """The output of a container."""
+        return self._folder / f"log-{container}"
 
     @property
     def is_over(self) -> bool:
@@ -74,40 +73,43 @@ class Pod:
         """Run it to its end, and let go of its name when it was deleted."""
         if self._pod["status"].get("phase") not in ("Succeeded", "Failed"):
             end = await self._run()
-            if end is not None and self._started:
-                await self._say(status.terminated(self._pod, end, self._started))
-            elif end is not None:
-                await self._say(status.failed_first(self._pod, end))
+            if end is not None:
+                await self._say(end)
         self._over.set()
         await self._stopping.wait()
         await self._release()
 
-    async def _run(self) -> status.End | None:
-        """Its end; None where it was deleted before it began."""
-        began = self._folder / "began"
+    async def _run(self) -> dict[str, Any] | None:
+        """What is to be said of its end; None where it was deleted before it began."""
+        began, containers = self._folder / "began", self._pod["spec"]["containers"]
         if began.exists():  # by this node, before it lost its power
             self._started = began.read_text()
-            return status.End(_KILLED, "ContainerStatusUnknown", "the node was started again")
+            lost = status.End(_KILLED, "ContainerStatusUnknown", "the node was started again")
+            return status.terminated(self._pod, [lost] * len(containers), self._started)
         for first in self._pod["spec"].get("initContainers") or ():
             end = await self._run_first(first)
-            if end is None or end.code:
-                return end
-        main = self._pod["spec"]["containers"][0]
-        order = await self._order(main)
-        if order is None:
+            if end is None:
+                return None
+            if end.code:
+                return status.failed_first(self._pod, end)
+        orders = [order for one in containers if (order := await self._order(one)) is not None]
+        if len(orders) < len(containers):
             return None
         self._started = status.now()
         began.write_text(self._started)
-        process = self._processes[main["name"]] = await ContainerProcess.start(order, self.log)
+        for container, order in zip(containers, orders, strict=True):
+            name = container["name"]
+            self._processes[name] = await ContainerProcess.start(order, self.log(name))
         await self._say(status.running(self._pod, self.address, self._started))
-        return await self._until_over(process)
+        ends = await asyncio.gather(*(self._until_over(one) for one in self._processes.values()))
+        return status.terminated(self._pod, ends, self._started)
 
     async def _run_first(self, container: Mapping[str, Any]) -> status.End | None:
         """Run a container that has to end before the main one starts; None where the pod was deleted."""
         order = await self._order(container)
         if order is None:
             return None
-        began, log = status.now(), self._folder / f"log-{container['name']}"
+        began, log = status.now(), self.log(container["name"])
         process = await ContainerProcess.start(order, log)
         await self._say(status.initializing(self._pod, container, {"running": {"startedAt": began}}))
         end = await self._until_over(process)
@@ -156,15 +158,13 @@ class Pod:
         return None
 
     def _waiting(self, container: Mapping[str, Any], reason: str, message: str) -> dict[str, Any]:
-        if container["name"] == self._pod["spec"]["containers"][0]["name"]:
+        if container in self._pod["spec"]["containers"]:
             return status.waiting(self._pod, reason, message)
         state = {"waiting": {"reason": reason, "message": message}}
         return status.initializing(self._pod, container, state)
 
     async def _prepared(self, container: Mapping[str, Any]) -> dict[str, Any]:
         spec = self._pod["spec"]
-        if len(spec["containers"]) > 1:
-            raise NotYet("CreateContainerConfigError", "a pod on a node here has one main container")
         if not container.get("command"):
             raise NotYet("CreateContainerConfigError", "its image is this machine: give it a command")
         root = self._folder / "root"

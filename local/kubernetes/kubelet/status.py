@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -84,24 +84,26 @@ def heartbeat() -> dict[str, Any]:
 
 
 def waiting(pod: Mapping[str, Any], reason: str, message: str) -> dict[str, Any]:
-    """A pod whose container cannot be started yet."""
-    state = {"waiting": {"reason": reason, "message": message}}
-    return _status(pod, "Pending", state, is_ready=False)
+    """A pod whose containers cannot be started yet."""
+    states = _alike(pod, {"waiting": {"reason": reason, "message": message}})
+    return _status(pod, "Pending", states, is_ready=False)
 
 
 def running(pod: Mapping[str, Any], address: str, started: str) -> dict[str, Any]:
     """A pod that runs."""
-    body = _status(pod, "Running", {"running": {"startedAt": started}}, is_ready=True)
+    body = _status(pod, "Running", _alike(pod, {"running": {"startedAt": started}}), is_ready=True)
     body["status"] |= {"podIP": address, "podIPs": [{"ip": address}], "startTime": started}
     return body
 
 
-def terminated(pod: Mapping[str, Any], end: End, started: str) -> dict[str, Any]:
-    """A pod that is over."""
-    body = _status(pod, end.phase, {"terminated": state_of(end, started)}, is_ready=False)
+def terminated(pod: Mapping[str, Any], ends: Sequence[End], started: str) -> dict[str, Any]:
+    """A pod that is over, since all of its containers are. It succeeded only if all did."""
+    worst = next((end for end in ends if end.phase == "Failed"), ends[0])
+    states = [{"terminated": state_of(end, started)} for end in ends]
+    body = _status(pod, worst.phase, states, is_ready=False)
     body["status"]["startTime"] = started
-    if end.pod_reason:
-        body["status"] |= {"reason": end.pod_reason, "message": end.message}
+    if worst.pod_reason:
+        body["status"] |= {"reason": worst.pod_reason, "message": worst.message}
     return body
 
 
@@ -118,34 +120,40 @@ def initializing(
     pod: Mapping[str, Any], container: Mapping[str, Any], state: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A pod of which one of the first containers runs, or has ended."""
-    body = _status(pod, "Pending", _INITIALIZING, is_ready=False, is_initialized=False)
+    body = _status(pod, "Pending", _alike(pod, _INITIALIZING), is_ready=False, is_initialized=False)
     body["status"]["initContainerStatuses"] = [_of_container(pod, container, state, is_ready=False)]
     return body
 
 
 def failed_first(pod: Mapping[str, Any], end: End) -> dict[str, Any]:
     """A pod that is over because one of its first containers failed: the main one never started."""
-    body = _status(pod, "Failed", _INITIALIZING, is_ready=False, is_initialized=False)
+    body = _status(pod, "Failed", _alike(pod, _INITIALIZING), is_ready=False, is_initialized=False)
     if end.pod_reason:
         body["status"] |= {"reason": end.pod_reason, "message": end.message}
     return body
 
 
+def _alike(pod: Mapping[str, Any], state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """One state for all containers of a pod."""
+    return [state] * len(pod["spec"]["containers"])
+
+
 def _status(
     pod: Mapping[str, Any],
     phase: str,
-    state: Mapping[str, Any],
+    states: Sequence[Mapping[str, Any]],
     *,
     is_ready: bool,
     is_initialized: bool = True,
 ) -> dict[str, Any]:
-    container, at, uid = pod["spec"]["containers"][0], now(), pod["metadata"]["uid"]
+    at, uid = now(), pod["metadata"]["uid"]
     words = {"Initialized": is_initialized, "Ready": is_ready, "ContainersReady": is_ready}
     conditions = [
         {"type": kind, "status": str(is_so), "lastTransitionTime": at} for kind, is_so in words.items()
     ]
     status = {"phase": phase, "hostIP": "127.0.0.1", "conditions": conditions}
-    statuses = [_of_container(pod, container, state, is_ready=is_ready)]
+    pairs = zip(pod["spec"]["containers"], states, strict=True)
+    statuses = [_of_container(pod, container, state, is_ready=is_ready) for container, state in pairs]
     return {"metadata": {"uid": uid}, "status": {**status, "containerStatuses": statuses}}
 
 

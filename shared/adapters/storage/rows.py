@@ -116,6 +116,7 @@ def active_row(job: Job, shards: int) -> Entity:
         "Sweep": job.sweep.id if job.sweep else "",
         "Claim": job.claim.model_dump_json() if job.claim else "",
         "Team": job.team,
+        **({"Hold": "held" if job.hold.held else "wanted"} if job.hold else {}),
         **split("Packed", packed(job)),
     }
 
@@ -142,6 +143,7 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         team=entity.get("Team", ""),
         wait=WaitKind(entity.get("Wait", WaitKind.SLOT)),
         planned_wait=timedelta(seconds=planned) if (planned := entity.get("Planned")) else None,
+        hold=entity.get("Hold", ""),
     )
 
 

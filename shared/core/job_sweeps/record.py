@@ -59,6 +59,8 @@ class JobSweep(BaseModel):
     notify: tuple[Receiver, ...] = ()
     retry: Budget = Budget()
     resources: dict[str, Any] = {}
+    #: for how long each of its jobs keeps its nodes after a failure of its own; "" for not at all
+    hold: str = ""
     dependencies: tuple[Dependency, ...] = ()
     #: the archive that each of its jobs runs
     code: Code | None = None

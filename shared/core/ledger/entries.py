@@ -64,6 +64,8 @@ class Active(NamedTuple):
     #: the same as `Job.wait` and `Job.planned_wait` of the record
     wait: WaitKind = WaitKind.ROOM
     planned_wait: timedelta | None = None
+    #: "wanted" for a job whose nodes are to be kept after a failure, "held" where they are; "" for any other
+    hold: str = ""
 
     @property
     def needs_seat(self) -> bool:

@@ -78,9 +78,10 @@ class Query:
         if not self.contains and not self.error:
             return True
         error = error_of(job)
+        if self.error and self.error.casefold() not in f"{error}\n{signature(error)}".casefold():
+            return False
         text = f"{job.name}\n{job.id}\n{error}".casefold()
-        own = f"{error}\n{signature(error)}".casefold()
-        return self.error.casefold() in own and all(word in text for word in self.contains.casefold().split())
+        return all(word in text for word in self.contains.casefold().split())
 
     def _has_name(self, name: str) -> bool:
         if self.name.endswith("*"):

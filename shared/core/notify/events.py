@@ -21,8 +21,8 @@ RECEIPT = "receipt:"
 #: The address of the delivery to the queue, for receivers that prefer to pull.
 NOTICES = "queue:job-notices"
 
-#: The word of a warning in its type, and the end that it announces: receivers of that end get it.
-_IDLE, _ANNOUNCED = "idle", JobState.CANCELLED.value
+#: The word of an event between two states → the end that it announces: receivers of that end get it.
+_ANNOUNCED = {"idle": JobState.CANCELLED.value, "held": JobState.FAILED.value}
 
 #: Tries of one delivery that a row keeps: the whole schedule, and some more after a redelivery.
 _TRIES = 16
@@ -123,13 +123,13 @@ def notice_of(
     return _notice(job, entry, entry.state.value, deliveries, source, due, previous)
 
 
-def warning_of(job: Job, *, source: str, due: datetime, pull: bool) -> Notice | None:
-    """The outbox row of a warning, the last entry of the record; None if it has no receiver.
+def announcement_of(job: Job, word: str, *, source: str, due: datetime, pull: bool) -> Notice | None:
+    """The outbox row of what announces an end, the last entry of the record; None if it has no receiver.
 
-    The receivers of the end that follows get it.
+    That is a warning, or that a failed job is held. The receivers of the end that follows get it.
     """
-    deliveries = _deliveries(job, _ANNOUNCED, due, pull=pull)
-    return _notice(job, job.history[-1], _IDLE, deliveries, source, due)
+    deliveries = _deliveries(job, _ANNOUNCED[word], due, pull=pull)
+    return _notice(job, job.history[-1], word, deliveries, source, due)
 
 
 def _notice(

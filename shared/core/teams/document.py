@@ -80,6 +80,8 @@ class Team(Model):
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
     #: whether a job of the team with the label `keep-idle` never ends because it is idle
     keep_idle: bool = False
+    #: for how long a job of the team that failed may keep its nodes, within what the deployment allows
+    hold: str | None = None
     #: whether people may enter its running jobs, where a cluster offers that
     enter: bool = True
 

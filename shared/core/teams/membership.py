@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.refusals import refused
 from shared.core.teams.document import Membership, Quota, Team, Teams
-from shared.jobspec import Problem
+from shared.jobspec import Problem, hold_length
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Share:
     quota: Quota | None = None
     #: what its jobs may mount beside what all may
     containers: frozenset[str] = frozenset()
+    #: for how long they may keep their nodes after a failure; None for as long as the deployment allows
+    hold: timedelta | None = None
     #: webhook secrets of other teams, by which no event of its jobs is signed
     secrets_of_others: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
@@ -105,7 +108,9 @@ def share_in(teams: Teams, name: str) -> Share:
         return Share(secrets_of_others=of_others)
     team = teams.teams.get(name, Team(clusters=()))
     clusters = None if team.clusters is None else frozenset(team.clusters)
-    return Share(name, clusters, team.quota, frozenset(team.containers), of_others)
+    hold = None if team.hold is None else hold_length(team.hold)
+    containers = frozenset(team.containers)
+    return Share(name, clusters, team.quota, containers, hold=hold, secrets_of_others=of_others)
 
 
 def _refused(at: str, message: str, remedy: str) -> Share:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from shared.core.account import CONTAINER_RULE, is_apps_own, is_container
 from shared.core.caller import KEY_NAME, KEY_NAME_RULE
 from shared.core.teams.document import MAX_MEMBERS, MAX_TEAMS, Team, Teams
-from shared.jobspec import JsonObject, Problem, name_flaw, problem, quote, step
+from shared.jobspec import JsonObject, Problem, duration_flaw, name_flaw, problem, quote, step
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: The most levels of a folder, and the most characters of each.
@@ -64,6 +64,8 @@ def _problems(teams: Teams, clusters: Collection[str]) -> Iterator[Problem]:
             remedy = "use up to 64 letters, digits, - and _"
             yield _wrong(place, f"{quote(name)} cannot be the name of a team", remedy, of_name=True)
         yield from _members(place, team)
+        if team.hold is not None and (flaw := duration_flaw(team.hold)):
+            yield problem("SW050", f"{place}/hold", f"hold {flaw}")
         for index, cluster in enumerate(team.clusters or ()):
             if cluster not in clusters:
                 names = ", ".join(sorted(clusters)) or "none"

@@ -27,6 +27,7 @@ ABILITIES: Mapping[str, Ability] = {
     "logs": Ability(
         "configured", "where there is a container (`blobs`), or the app sees the nodes' file system (`reads`)"
     ),
+    "hold": Ability("configured", "needs `blobs` or `reads`, by which the app sees the records of runs"),
     "elastic": Ability("configured", "the autoscale formula of the pool (`scales`)"),
     "preemptible": Ability("configured", "spot nodes (`spot`): the same attempt runs again"),
     "enter": Ability(
@@ -43,12 +44,14 @@ ABILITIES: Mapping[str, Ability] = {
 
 def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
     """The abilities of one cluster, by its configuration."""
+    sees_records = bool(cluster.blobs) or any(
+        f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads
+    )
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     abilities = {
         **dict.fromkeys(("containers", "registries"), bool(cluster.container)),
         "servers": bool(servers),
-        "logs": bool(cluster.blobs)
-        or any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
+        **dict.fromkeys(("logs", "hold"), sees_records),
         "elastic": cluster.scales,
         "preemptible": cluster.spot,
         "enter": cluster.enter,

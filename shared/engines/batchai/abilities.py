@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from shared.core.abilities import Ability
 from shared.core.engine import ClusterView
+from shared.core.job import Target
+from shared.core.relations.hold import Held
 
 ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("yes", "a job is a resource with a name"),
@@ -25,6 +27,7 @@ ABILITIES: Mapping[str, Ability] = {
     "ended": Ability("yes", "until the job is deleted"),
     "bulk": Ability("yes", "a list for each experiment, in pages of 1,000"),
     "logs": Ability("yes"),
+    "hold": Ability("no", "the service ends a job with its command"),
     "elastic": Ability("configured", "the cluster's scale settings"),
     "preemptible": Ability("configured", "low-priority clusters"),
     "enter": Ability("yes", "by ssh, with the key of the cluster's administrator"),
@@ -42,6 +45,10 @@ def abilities_of(view: ClusterView | None) -> Mapping[str, Ability]:
         "elastic": Ability("yes" if elastic else "no", ABILITIES["elastic"].note),
         "preemptible": Ability("yes" if preemptible else "no", ABILITIES["preemptible"].note),
     }
+
+
+async def never_held(target: Target) -> Held | None:
+    """Nothing: the service runs no program of ours that could keep a node."""
 
 
 def time_to_save(cluster: str) -> float:

@@ -20,7 +20,7 @@ from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
 from shared.core.relations.entrance import Entrance, node_of
 from shared.core.relations.variables import Variable
-from shared.engines.batchai.abilities import abilities_of, time_to_save
+from shared.engines.batchai.abilities import abilities_of, never_held, time_to_save
 from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
@@ -53,7 +53,7 @@ _GOOD = 15.0
 class BatchAIEngine:
     """The engine port over one workspace."""
 
-    ending = staticmethod(time_to_save)
+    ending, held = staticmethod(time_to_save), staticmethod(never_held)
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._calls = workspace, Calls(workspace)

@@ -27,6 +27,7 @@ ABILITIES: Mapping[str, Ability] = {
     "ended": Ability("yes", "until the Job is deleted"),
     "bulk": Ability("yes", "rows of two lists, in pages of 1,000"),
     "logs": Ability("configured", "where the app sees the pods' volume (`reads`)"),
+    "hold": Ability("configured", "needs `reads`, by which the app sees the records of runs"),
     "elastic": Ability("configured", "an autoscaler of the cluster (`autoscales`)"),
     "preemptible": Ability("configured", "a toleration of nodes that may go (`tolerations`)"),
     "enter": Ability(
@@ -42,13 +43,14 @@ ABILITIES: Mapping[str, Ability] = {
 
 def abilities_of(cluster: KubernetesCluster) -> Mapping[str, Ability]:
     """The abilities of one cluster, by its configuration."""
+    sees_records = any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads)
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     abilities = {
         "gang": bool(cluster.queue),
         "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
         "priorities": bool(cluster.priorities),
-        "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
+        **dict.fromkeys(("logs", "hold"), sees_records),
         "elastic": cluster.autoscales,
         "preemptible": bool(cluster.tolerations),
         "enter": cluster.enter,

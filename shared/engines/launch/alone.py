@@ -29,7 +29,7 @@ _STEP, _OUTPUT = ["bash", "-c", ONE], ["stdout.txt", "stderr.txt"]
 @cache
 def script() -> str:
     """The program, which is the same for every job."""
-    return "".join(_text(name) for name in (*_FILES, "families", "run"))
+    return "".join(_text(name) for name in (*_FILES, "families", "hold", "run"))
 
 
 @cache
@@ -72,6 +72,7 @@ def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
         **_numbered("SLIPWAY_SECRET_", plan["secrets"].items()),
         **_outputs(plan["outputs"]),
         **({"SLIPWAY_UNPACKED": site.unpacked} if site.unpacked else {}),
+        **({"SLIPWAY_HOLD": str(plan["hold"]["seconds"])} if "hold" in plan else {}),
         **({"SLIPWAY_RESUMED": f"{site.resumed}\t{site.saved}"} if site.resumed else {}),
     }
 

@@ -35,7 +35,7 @@ _SAVED = tuple(
     f"saved/{name}" for name in ("generations", "pieces", "folder", "reading", "shelf", "node", "program")
 )
 _OUTPUTS = ("kept/entries", "kept/left_out", "kept/bring")
-_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "run")
+_FILES = (*_STORES, *_STEPS, "turns", "claim", "mounting", "uploads", "held/hold", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 #: The most bytes of a plan as it is written; of a longer one, which is packed, as many as Linux allows to the
@@ -112,6 +112,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         **({"image": entering} if (entering := steps.entering()) else {}),
         **({"code": steps.code(bringing_in_brief())} if site.code else {}),
         **_commands(steps, properties),
+        **_hold(steps, order),
         "usage": [steps.usage(), *steps.keeping("follow", service=True), *write_back(steps)],
         **uploads(site, steps),
         **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
@@ -126,6 +127,7 @@ def essentials(site: Site, order: Order) -> dict[str, Any]:
         **_places(steps, properties),
         **_environment(steps, order),
         **_commands(steps, properties),
+        **_hold(steps, order),
     }
 
 
@@ -146,6 +148,12 @@ def _commands(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:
         "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main_steps(steps, properties),
     }
+
+
+def _hold(steps: Steps, order: Order) -> dict[str, Any]:
+    """For how long the nodes are kept after a failure of the job's own, and by which processes."""
+    length = int(order.hold.total_seconds())
+    return {"hold": {"seconds": length, "steps": [steps.holding(length)]}} if length else {}
 
 
 def _end(steps: Steps, properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import CLEANUP, KEEP, ONE, RANKED, RESUME, SETUP, USAGE, quote
+from shared.engines.launch.shells import CLEANUP, HOLD, KEEP, ONE, RANKED, RESUME, SETUP, USAGE, quote
 from shared.engines.launch.site import Container, Site, Spread
 from shared.engines.node.processes import OWN
 
@@ -73,6 +73,13 @@ class Steps:
         """The step that samples the load of every node, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
         return self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
+
+    def holding(self, seconds: int) -> Step:
+        """The step in which a process on every node waits in the environment of the job."""
+        start = self._entered(("bash", "-c", ONE))
+        if self.nodes > 1 or (self.site.container and self.site.container.options):
+            start = (*self._spread(Spread(self.nodes, self.nodes)), *start)
+        return self._step(start, HOLD % (seconds // 2 + 1), (_JOURNAL, _JOURNAL))
 
     def keeping(self, word: str, *, service: bool = False, first: bool = False) -> list[Step]:
         """The step in which every node, or the first, uploads to the blob container; none without one."""

@@ -112,8 +112,11 @@ class Claim:
     def record(self, value: Dict[str, Any]) -> None:
         """Write the record of this run. Raises Silent for a final one if the turn is over."""
         whole = dict(value, version=1, token=self._token, run=self.run)
-        if whole["final"] and not self._turns.add(self._own_turn, {"token": self._token, "ended": whole}):
-            raise Silent(MOVED)
+        if whole["final"]:
+            end = self._turns.add(self._own_turn, {"token": self._token, "ended": whole})
+            if not end:
+                raise Silent(MOVED)
+            self._own_turn = end
         self._attempt.child(self.run).write("result.json", whole)
 
     def leave(self) -> None:
@@ -125,7 +128,12 @@ class Claim:
             self._attempt.child(self.run).write(NODES_CLEAR, {})
 
     def announce(self, ends: str) -> None:
-        """Copy the record to where a new file is noticed at once. This only saves time: never raises."""
+        """Copy the record to where a new file is noticed at once; "" for nowhere.
+
+        This only saves time: never raises.
+        """
+        if not ends:
+            return
         copy = Path(ends) / self._token
         with suppress(OSError):
             copy.mkdir(parents=True, exist_ok=True, mode=PRIVATE)

@@ -21,8 +21,11 @@ class End(Exception):
 
     def fields(self) -> Dict[str, Any]:
         """What the record of the run says of it. `mark`: another member, which is then true."""
+        shown_code = {"preparation": 1}.get(self.reason, self.code)  # in the form of the service
+        exit_code = None if self.reason in ("terminated", "timeout", "infrastructure") else shown_code
         fields = {"state": "ended", "reason": self.reason, "message": self.message, "final": self.final}
-        return dict(fields, code=self.code, **({self._mark: True} if self._mark else {}))
+        fields.update(code=self.code, exitCode=exit_code)
+        return dict(fields, **({self._mark: True} if self._mark else {}))
 
     @staticmethod
     def unrecorded(error: OSError) -> int:

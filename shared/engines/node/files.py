@@ -9,7 +9,7 @@ import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Dict
+from typing import BinaryIO, Dict, Optional
 
 #: The mode of a directory that only its user may enter: it holds records, and the output of jobs.
 PRIVATE = 0o700
@@ -33,9 +33,9 @@ class Displaced(OSError):
     """There is a link, a pipe, a directory or the like in place of a file."""
 
 
-def stamp() -> str:
-    """The current time in UTC, in the form of records and journals."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+def stamp(at: Optional[float] = None) -> str:
+    """A time in UTC, by default the current one, in the form of records and journals."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
 
 
 def expand(text: str, values: Dict[str, str]) -> str:

@@ -13,13 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple
 
-from shared.engines.node.ends import with_words
+from shared.engines.node.ends import NOT_READY, End, with_words
 from shared.engines.node.families import LOOK_EVERY, Ending, Family
 from shared.engines.node.files import expand, open_end
 from shared.engines.node.private import opened
 
 #: Seconds between SIGTERM and SIGKILL, where a plan says nothing else.
 GRACE = 10.0
+#: Seconds for which the scheduler's controller may be away.
+PATIENCE = 600.0
 #: What the author of a job chose has these names up to the job's own process, where a shell renames it
 #: (`shells.py`): no program of ours starts with a PATH, a PYTHONPATH or a directory of the job's.
 OWN = "SLIPWAY_OWN_"
@@ -49,6 +51,17 @@ def plan_of(text: str) -> Dict[str, Any]:
     if not text.startswith("{"):
         text = zlib.decompress(base64.b64decode(text)).decode()
     return dict(json.loads(text))
+
+
+def wait_until_ready(argv: List[str], check: Callable[[], None]) -> None:
+    """Wait for the scheduler: its commands fail at once while its controller restarts. Raises End."""
+    until = time.time() + PATIENCE
+    while subprocess.call(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        check()
+        if time.time() > until:
+            text = "The scheduler does not answer on its node"
+            raise End(NOT_READY, "infrastructure", text, final=False)
+        time.sleep(1)
 
 
 def define(pairs: List[List[str]], env: Dict[str, str]) -> None:

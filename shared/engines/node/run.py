@@ -20,15 +20,23 @@ from shared.engines.node.claim import WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.families import Ending
 from shared.engines.node.files import CLOSED, PRIVATE, Displaced, expand, open_end, stamp
+from shared.engines.node.held.hold import held, keep_nodes, kept_until
 from shared.engines.node.mounting import bring_code, check_programs, mount, why_not_ready
 from shared.engines.node.private import close_output, take
-from shared.engines.node.processes import Failed, chosen, clear, define, plan_of, printed, run_all
+from shared.engines.node.processes import (
+    Failed,
+    chosen,
+    clear,
+    define,
+    plan_of,
+    printed,
+    run_all,
+    wait_until_ready,
+)
 from shared.engines.node.uploads import bring, places, restore, separate
 
 #: The exit code of a killed process, also if a shell or a launcher reports it; and the usual cause.
 KILLED, MEMORY = 137, "usually because it used more memory than there is"
-#: Seconds for which the scheduler's controller may be away.
-PATIENCE = 600.0
 #: Seconds after its time limit, after which nothing but files of a run can be left on a node.
 ENDED_AFTER = 86_400.0
 
@@ -61,10 +69,28 @@ class Run:
             # A node that goes down also asks the processes of a step to end; then they have not failed.
             end = asked_end() if self._ending.is_asked else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
+        is_recorded = self._hold(end)
         clear(self._plan["ending"], self._env)  # what a job saves in its container is uploaded, too
-        is_kept = bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim, end)
-        self._record(end)
+        is_kept = self._bring(end)
+        if not is_recorded:
+            self._record(end)
         return self._close(end, is_kept)
+
+    def _hold(self, end: End) -> bool:
+        """Keep the nodes of a job that failed by its own fault; whether its end is recorded by that."""
+        until = 0.0 if self._ending.is_asked else kept_until(self._plan, end, self._until)
+        if not until:
+            return False
+        self._bring(end)
+        self._log(f"exit code {end.code}; kept until {stamp(until)}")
+        self._record(end, until)
+        self._claim.announce(self._plan["ends"])
+        directory = self._directories["stdouterr"]
+        keep_nodes(self._plan, self._env, self._own, directory, until, self._ending, self._claim)
+        return True
+
+    def _bring(self, end: End) -> bool:
+        return bring(self._plan, self._env, self._directories.get("stdouterr", ""), self._claim, end)
 
     def answer(self, record: Dict[str, Any]) -> int:
         """End with the result and the exit code of an earlier attempt, and run nothing."""
@@ -73,8 +99,7 @@ class Run:
 
     def _close(self, end: End, is_kept: bool = False) -> int:
         clear(self._plan["cleanup"] + (self._plan["uploads"]["remove"] if is_kept else []), self._env)
-        if self._plan["ends"]:
-            self._claim.announce(self._plan["ends"])  # last: the scheduler acts on our exit
+        self._claim.announce(self._plan["ends"])  # last: the scheduler acts on our exit
         return end.code
 
     def _execute(self) -> End:
@@ -99,7 +124,7 @@ class Run:
 
     def _find_hosts(self) -> None:
         check_programs(self._plan["programs"], self._env)
-        self._wait_for_scheduler()
+        wait_until_ready(self._plan["ready"], self._check_outside)
         env = self._env
         self._hosts = printed(self._plan["hosts"], "The nodes of the job cannot be listed").split()
         for name in self._plan["hidden"]:
@@ -142,7 +167,7 @@ class Run:
         """Run one part of the plan. Raises End; with `code` 0, it has the code of the failed process."""
         steps, beside = self._plan.get(name, []), self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
-            self._wait_for_scheduler()
+            wait_until_ready(self._plan["ready"], self._check_outside)
         directory, before = Path(self._directories["stdouterr"]), name in ("setup", "image")
         own = {} if before else self._own
         try:
@@ -178,26 +203,14 @@ class Run:
             self._looked = now
             self._claim.check(self._plan["isAsked"])
 
-    def _wait_for_scheduler(self) -> None:
-        """Wait for the scheduler: its commands fail at once while its controller restarts."""
-        until = time.time() + PATIENCE
-        while subprocess.call(self._plan["ready"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-            self._check_outside()
-            if time.time() > until:
-                text = "The scheduler does not answer on its node"
-                raise End(NOT_READY, "infrastructure", text, final=False)
-            time.sleep(1)
-
-    def _record(self, end: Optional[End]) -> None:
+    def _record(self, end: Optional[End], until: float = 0.0) -> None:
         record: Dict[str, Any] = {"started": self._started, "hosts": self._hosts}
         record["directories"] = self._directories
         record.update(places(self._plan, self._env))
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return
-        shown_code = {"preparation": 1}.get(end.reason, end.code)  # in the form of the service
-        exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else shown_code
-        self._claim.record(dict(record, **end.fields(), exitCode=exit_code, ended=stamp()))
+        self._claim.record(dict(record, **end.fields(), ended=stamp(), **held(until)))
 
     def _journal(self, host: str) -> str:
         return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"

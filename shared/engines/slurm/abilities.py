@@ -28,6 +28,7 @@ ABILITIES: Mapping[str, Ability] = {
     ),
     "bulk": Ability("yes", "the list of jobs; of states alone from Slurm 24.11 on"),
     "logs": Ability("configured", "where the app sees the nodes' file system (`reads`)"),
+    "hold": Ability("configured", "needs `reads`, by which the app sees the records of runs"),
     "elastic": Ability("configured", "Slurm's own cloud nodes"),
     "preemptible": Ability("configured", "requeued as the same attempt (`preemptible`)"),
     "enter": Ability(
@@ -41,6 +42,7 @@ ABILITIES: Mapping[str, Ability] = {
 
 def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str, Ability]:
     """The abilities of one cluster, by its configuration; its nodes show whether they come and go."""
+    sees_records = any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads)
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     low = "low" in cluster.priorities
     abilities = {
@@ -48,7 +50,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
         "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
         "priorities": bool(cluster.priorities),
-        "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
+        **dict.fromkeys(("logs", "hold"), sees_records),
         "preemptible": cluster.preemptible or low,
         "enter": bool(cluster.enter),
     }

@@ -13,7 +13,7 @@ from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.facts import ALL, NO_FACTS
 from shared.core.policy import Policy
-from shared.core.ports import Engines
+from shared.core.ports import Engines, Ports
 from shared.core.refusals import refused
 from shared.core.relations.claim import Claim
 from shared.core.teams.use import exceeds
@@ -23,6 +23,7 @@ from shared.jobspec import (
     JsonObject,
     Limits,
     Problem,
+    hold_length,
     iso_duration,
     problem,
     wall_clock,
@@ -85,6 +86,18 @@ def _rate(policy: Policy, cluster: Cluster, nodes: float) -> Rate | None:
     return Rate(per_hour=nodes * max(each), currency=currency) if each else None
 
 
+def refused_on(
+    ports: Ports, request: Request, document: JsonObject | None, cluster: Cluster
+) -> tuple[Problem, ...]:
+    """Problems of what a request asks for beside its document, on its cluster; and of its team's quota."""
+    return (
+        *not_allotted(ports.engines, request, cluster),
+        *not_shared(request, cluster),
+        *over_quota(ports.policy, request, document, cluster),
+        *not_held(ports.policy, ports.engines, request, cluster),
+    )
+
+
 def over_quota(
     policy: Policy, request: Request, document: JsonObject | None, cluster: Cluster
 ) -> tuple[Problem, ...]:
@@ -144,6 +157,28 @@ def not_allotted(engines: Engines, request: Request, cluster: Cluster) -> tuple[
     except Misconfigured:
         return ()  # reported for the cluster itself
     return tuple(one.relocate(request.envelope_at) for one in problems)
+
+
+def not_held(policy: Policy, engines: Engines, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
+    """A problem for a job that wants its nodes for longer than it may, or where they cannot be kept."""
+    length, at = hold_length(request.envelope.hold), f"{request.envelope_at}/hold"
+    if not length:
+        return ()
+    try:
+        ability = engines.get(cluster.engine).capabilities(cluster.name)["hold"]
+    except Misconfigured:
+        return ()  # reported for the cluster itself
+    if ability.answer == "no":
+        text = f"the nodes of {cluster.name} cannot be kept after a failure: {ability.note}"
+        return (refused("SW109", at, text, "leave out hold, or choose another cluster"),)
+    of_team = request.share.hold
+    most = policy.max_hold if of_team is None else min(policy.max_hold, of_team)
+    if length <= most:
+        return ()
+    whose = "this deployment" if most == policy.max_hold else f'the team "{request.share.team}"'
+    text = f"hold is {iso_duration(length)}, and {whose} allows {iso_duration(most)}"
+    remedy = f"write at most {iso_duration(most)}" if most else "leave out hold, or ask the operator for it"
+    return (refused("SW110" if most == policy.max_hold else "SW113", at, text, remedy),)
 
 
 def over_limits(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:

@@ -19,10 +19,8 @@ from shared.core.ports import Engines, Ports
 from shared.core.refusals import refused
 from shared.intake.desk.deployment_limits import (
     limits_of,
-    not_allotted,
-    not_shared,
     over_limits,
-    over_quota,
+    refused_on,
     too_large,
 )
 from shared.intake.desk.facts import cluster_of
@@ -138,17 +136,13 @@ def _judged(
             receivers=receivers,
             problems=tuple(dict.fromkeys((*problems, *located))),
         )
-    if prepared.cluster is not None and (refusals := _refusals(ports, request, prepared, prepared.cluster)):
+    if prepared.cluster is not None:
+        refusals = refused_on(ports, request, prepared.document, prepared.cluster)
         refusals = request.around.locate(refusals) if request.around is not None else refusals
         prepared = replace(prepared, problems=(*prepared.problems, *refusals))
     located = request.text.locate(prepared.problems) if request.text else prepared.problems
     prepared = replace(prepared, problems=with_pages(located, ports.policy.rules_url))
     return prepared if prepared.valid else replace(prepared, received=_received(request.text, located))
-
-
-def _refusals(ports: Ports, request: Request, prepared: Prepared, cluster: Cluster) -> tuple[Problem, ...]:
-    over = over_quota(ports.policy, request, prepared.document, cluster)
-    return (*not_allotted(ports.engines, request, cluster), *not_shared(request, cluster), *over)
 
 
 def _received(source: Source | None, problems: Sequence[Problem]) -> str:

@@ -16,6 +16,7 @@ from shared.intake.candidate import Candidate
 from shared.intake.desk.prepare import Runnable
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
+from shared.lifecycle.hold.own_end import hold_of
 from shared.lifecycle.orders.order import with_ours
 from shared.lifecycle.orders.written_before import variables_before
 
@@ -42,7 +43,8 @@ def describe_run(
     masked = with_credentials(redact(document), keys, suffix, read_only=drops)
     code = source_of(job.code, _MASK) if job.code is not None else None
     more = {**packages, **variables_before(job, before)}
-    order = Order(target, with_ours(masked, job, more), resources=job.resources, code=code, before=before)
+    document_of_job, resources = with_ours(masked, job, more), job.resources
+    order = Order(target, document_of_job, resources=resources, code=code, before=before, hold=hold_of(job))
     engine = ports.engines.get(target.engine)
     *first, last = (_request(one) for one in engine.submissions(order))
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts

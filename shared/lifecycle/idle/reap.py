@@ -75,6 +75,8 @@ def _limits(policy: Policy) -> Mapping[IdleCause, float]:
 def _is_judged(ports: Ports, row: Active) -> bool:
     if row.state is not JobState.RUNNING or row.cancel or row.misses or row.target is None:
         return False
+    if row.hold == "held":
+        return False  # its command has ended
     return not left_alone(ports, row.target.engine, row.target.cluster)
 
 

@@ -14,6 +14,7 @@ from shared.core.relations.before import AFTER
 from shared.core.relations.contents import SAVED
 from shared.core.relations.variables import UNBUFFERED
 from shared.jobspec import JsonObject, open_secrets, with_credentials
+from shared.lifecycle.hold.own_end import hold_of
 from shared.lifecycle.mountable import mountable_now
 from shared.lifecycle.orders.written_before import variables_before, written_before
 from shared.lifecycle.packages import VARIABLE as PACKAGES
@@ -42,7 +43,14 @@ async def order_of(ports: Ports, job: Job, spec: JsonObject) -> Order:
         code = source_of(job.code, address)
     document = with_ours(document, job, more)
     return Order(
-        job.fixed_target, document, earlier(job), job.resources, code=code, before=before, resumes=job.resumes
+        job.fixed_target,
+        document,
+        earlier(job),
+        job.resources,
+        code=code,
+        before=before,
+        resumes=job.resumes,
+        hold=hold_of(job),
     )
 
 

@@ -19,13 +19,20 @@ MOST = 200
 _NOTHING = Usage()
 
 
+class TeamCount(NamedTuple):
+    """The use of a team now, and that of its jobs that have ended in this month."""
+
+    use: TeamUse
+    ended: MonthUsage
+
+
 class Counted(NamedTuple):
     """What can be counted by jobs: the month, and the jobs that have not ended."""
 
     month: Month
     active: tuple[ActiveJob, ...]
 
-    def of_team(self, team: str) -> tuple[TeamUse, MonthUsage]:
+    def of_team(self, team: str) -> TeamCount:
         """The use of a team without a quota, now and in this month."""
         used = self.month.sum_of(lambda share: share.team == team)
         one = without_quota(team, (job for job in self.active if job.team == team), used)
@@ -41,7 +48,7 @@ class Counted(NamedTuple):
             borrowed=0,
             lent=0,
         )
-        return use, MonthUsage.model_validate(used.as_json())
+        return TeamCount(use, MonthUsage.model_validate(used.as_json()))
 
 
 async def counted(ports: Ports) -> Counted:

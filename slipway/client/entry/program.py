@@ -19,34 +19,58 @@ _MARK = "SLIPWAY_ENTERED"
 _NOTHING = "slipway: no process of attempt {} of {} runs here: it has not begun, has ended, or is elsewhere"
 
 PYTHON = f"""
-import os, shutil, signal, sys
+import os, re, shutil, signal, sys
 job, attempt, rank, term, *words = sys.argv[1:]
 mark = {{b"SLIPWAY_JOB_ID": job.encode(), b"SLIPWAY_ATTEMPT": attempt.encode()}}
-own = []
+def read(pid, name):
+    with open("/proc/%s/%s" % (pid, name), "rb") as file:
+        return file.read()
+def is_marked(env):
+    return mark.items() <= env.items() and b"{_MARK}" not in env
+def scope(pid):
+    return re.findall(rb"/job_[0-9]+", read(pid, "cgroup"))[:1]
+own, inside = {{}}, scope("self")
 for pid in filter(str.isdecimal, os.listdir("/proc")):
     try:
-        with open("/proc/%s/environ" % pid, "rb") as file:
-            pairs = [one.partition(b"=") for one in file.read().split(b"\\0") if b"=" in one]
-        env = {{name: value for name, _, value in pairs}}
-        if mark.items() <= env.items() and b"{_MARK}" not in env:
-            with open("/proc/%s/stat" % pid, errors="replace") as file:
-                begun = int(file.read().rpartition(")")[2].split()[19])
-            ranks = [env.get(name.encode()) for name in "{_RANKS}".split()]
-            own.append((rank.encode() not in ranks, begun, pid, env))
+        pairs = [one.partition(b"=") for one in read(pid, "environ").split(b"\\0")]
+        env = {{name: value for name, _, value in pairs if name}}
+        if is_marked(env) and inside in ([], scope(pid)):
+            fields = read(pid, "stat").rpartition(b")")[2].split()
+            own[pid] = (int(fields[19]), fields[1].decode(), env)
     except OSError:
         pass
-if not own:
-    sys.stderr.write("{_NOTHING}\\n".format(attempt, job))
-    sys.exit({NOTHING})
-_, _, pid, env = min(own, key=lambda one: one[:2])
-try:
-    os.chdir("/proc/%s/cwd" % pid)
-except OSError as error:
-    sys.stderr.write("slipway: the directory of the job: %s\\n" % error.strerror)
-    sys.exit({NOTHING})
-env[b"{_MARK}"], env[b"PWD"] = b"1", os.getcwdb()
-for name in (b"TERM", b"OLDPWD"):
+env = dict(os.environb)
+if not is_marked(env):
+    if not own:
+        sys.stderr.write("{_NOTHING}\\n".format(attempt, job))
+        sys.exit({NOTHING})
+    def age(pid):
+        return own[pid][0], int(pid)
+    first = min(own, key=age)
+    def is_below(pid):
+        while pid in own and pid != first:
+            pid = own[pid][1]
+        return pid == first
+    def is_of_rank(pid):
+        _, parent, env = own[pid]
+        ranks = [env.get(name.encode()) for name in "{_RANKS}".split()]
+        return rank.encode() in ranks and (parent == own[first][1] != "1" or is_below(pid))
+    pid = min(filter(is_of_rank, own), key=age, default=first)
+    env = own[pid][2]
+    try:
+        os.chdir("/proc/%s/cwd" % pid)
+    except OSError as error:
+        sys.stderr.write("slipway: the directory of the job: %s\\n" % error.strerror)
+        sys.exit({NOTHING})
+for name in (b"TERM", b"PWD", b"OLDPWD"):
     env.pop(name, None)
+try:
+    os.getcwd()
+except OSError:
+    sys.stderr.write("slipway: the directory of the job is gone, this is /\\n")
+    os.chdir("/")
+env[b"PWD"] = os.getcwdb()
+env[b"{_MARK}"] = b"1"
 if term:
     env[b"TERM"] = term.encode()
 path = env.get(b"PATH", os.defpath.encode()).decode(errors="surrogateescape")
@@ -54,9 +78,9 @@ words = words or [shutil.which("bash", path=path) or "/bin/sh"]
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 try:
     os.execvpe(words[0], words, env)
-except OSError as error:
-    sys.stderr.write("slipway: %s: %s\\n" % (words[0], error.strerror))
-    sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
+except (OSError, ValueError) as error:
+    sys.stderr.write("slipway: %r: %s\\n" % (words[0], getattr(error, "strerror", None) or error))
+    sys.exit(126 if isinstance(error, PermissionError) else 127)
 """
 
 #: Chooses Python, which is the first argument, or does the same. Two bytes stand for each other in between:
@@ -74,47 +98,78 @@ shift 5
 slipway_line='
 '
 slipway_lines() { LC_ALL=C tr '\n\000' '\001\n' <"$1/environ"; }
-slipway_begun() {
-  read -r slipway_stat <"$1/stat" || return
-  set -- ${slipway_stat##*) }
+slipway_scope() { LC_ALL=C sed -n '/\/job_[0-9]/{s,.*\(/job_[0-9][0-9]*\).*,\1,p;q;}' "$1/cgroup"; }
+slipway_stat() {
+  read -r slipway_text <"$1/stat" || return
+  set -- ${slipway_text##*) }
+  slipway_parent=$2
   shift 19
   slipway_begun=$1
 }
-slipway_own=
+slipway_marked() {
+  slipway_text=$slipway_line$(slipway_lines "$1" 2>/dev/null)$slipway_line
+  case $slipway_text in *"${slipway_line}MARK="*) return 1 ;; esac
+  for slipway_name in "SLIPWAY_JOB_ID=$slipway_job" "SLIPWAY_ATTEMPT=$slipway_attempt"; do
+    case $slipway_text in *"$slipway_line$slipway_name$slipway_line"*) ;; *) return 1 ;; esac
+  done
+}
+slipway_of_rank() {
+  for slipway_name in RANKS; do
+    case $slipway_text in *"$slipway_line$slipway_name=$slipway_rank$slipway_line"*) return 0 ;; esac
+  done
+  return 1
+}
+slipway_below() {
+  [ "$slipway_parent" != "$slipway_above" ] || [ "$slipway_parent" -le 1 ] || return 0
+  while [ "$slipway_parent" -gt 1 ]; do
+    [ "/proc/$slipway_parent" != "$slipway_own" ] || return 0
+    slipway_stat "/proc/$slipway_parent" 2>/dev/null || return 1
+  done
+  return 1
+}
+slipway_inside=$(slipway_scope /proc/self) slipway_own= slipway_all=
 for slipway_at in /proc/[0-9]*; do
   [ -r "$slipway_at/environ" ] || continue
-  slipway_text=$slipway_line$(slipway_lines "$slipway_at" 2>/dev/null)$slipway_line
-  case $slipway_text in *"${slipway_line}MARK="*) continue ;; esac
-  for slipway_name in "SLIPWAY_JOB_ID=$slipway_job" "SLIPWAY_ATTEMPT=$slipway_attempt"; do
-    case $slipway_text in *"$slipway_line$slipway_name$slipway_line"*) ;; *) continue 2 ;; esac
-  done
-  slipway_other=1
-  for slipway_name in RANKS; do
-    case $slipway_text in
-      *"$slipway_line$slipway_name=$slipway_rank$slipway_line"*) slipway_other=0 ;;
-    esac
-  done
-  slipway_begun "$slipway_at" 2>/dev/null || continue
-  if [ -z "$slipway_own" ] || [ "$slipway_other" -lt "$slipway_best" ] ||
-    { [ "$slipway_other" -eq "$slipway_best" ] && [ "$slipway_begun" -lt "$slipway_first" ]; }; then
-    slipway_own=$slipway_at slipway_best=$slipway_other slipway_first=$slipway_begun
+  slipway_marked "$slipway_at" || continue
+  [ -z "$slipway_inside" ] || [ "$(slipway_scope "$slipway_at" 2>/dev/null)" = "$slipway_inside" ] || continue
+  slipway_stat "$slipway_at" 2>/dev/null || continue
+  slipway_all="$slipway_all $slipway_at"
+  if [ -z "$slipway_own" ] || [ "$slipway_begun" -lt "$slipway_first" ]; then
+    slipway_own=$slipway_at slipway_first=$slipway_begun slipway_above=$slipway_parent
   fi
 done
-if [ -z "$slipway_own" ] || ! cd -P "$slipway_own/cwd"; then
+slipway_chosen=$slipway_own slipway_first=
+for slipway_at in $slipway_all; do
+  slipway_marked "$slipway_at" && slipway_of_rank && slipway_stat "$slipway_at" 2>/dev/null || continue
+  slipway_age=$slipway_begun
+  if slipway_below && { [ -z "$slipway_first" ] || [ "$slipway_age" -lt "$slipway_first" ]; }; then
+    slipway_chosen=$slipway_at slipway_first=$slipway_age
+  fi
+done
+if [ -z "$slipway_chosen" ]; then
   printf 'NOTHING\n' "$slipway_attempt" "$slipway_job" >&2
   exit CODE
 fi
-slipway_text=$(slipway_lines "$slipway_own" | LC_ALL=C sed -n -e '/^UID=/d' -e '/^EUID=/d' -e '/^PPID=/d' \
-  -e '/^BASHOPTS=/d' -e '/^SHELLOPTS=/d' -e '/^OPTIND=/d' -e '/^IFS=/d' -e "s/'/'\\\\''/g" \
-  -e "s/^\([A-Za-z_][A-Za-z0-9_]*\)=\(.*\)\$/export \1='\2'/p" | LC_ALL=C tr '\001' '\n')
+cd -P "$slipway_chosen/cwd" 2>/dev/null
+slipway_place=$(pwd -P 2>/dev/null)
+if [ ! -d "$slipway_place" ]; then
+  echo "slipway: the directory of the job is gone, this is /" >&2
+  cd /
+fi
+slipway_text=$(slipway_lines "$slipway_chosen" | LC_ALL=C sed -n \
+  -e '/^OPTIND=/d' -e '/^IFS=/d' -e '/^UID=/d' -e '/^EUID=/d' -e '/^PPID=/d' -e '/^BASH_VERSINFO=/d' \
+  -e '/^BASHOPTS=/d' -e '/^SHELLOPTS=/d' \
+  -e "s/'/'\\\\''/g" -e "s/^\([A-Za-z_][A-Za-z0-9_]*\)=\(.*\)\$/command export \1='\2' 2>\/dev\/null/p" |
+  LC_ALL=C tr '\001' '\n')
 for slipway_name in $(slipway_lines /proc/$$ | LC_ALL=C sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
-  case $slipway_name in UID | EUID | PPID | BASHOPTS | SHELLOPTS | OPTIND | IFS | slipway_*) ;;
-    *) unset "$slipway_name" ;;
-  esac
+  case $slipway_name in OPTIND | IFS | slipway_*) ;; *) command unset "$slipway_name" 2>/dev/null ;; esac
 done
+set -- "$slipway_term" "$@"
 eval "$slipway_text"
 unset TERM OLDPWD
-[ -z "$slipway_term" ] || export TERM="$slipway_term"
+[ -n "${PATH+there}" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+[ -z "$1" ] || export TERM="$1"
+shift
 export MARK=1 PWD="$(pwd -P)"
 [ $# -gt 0 ] || set -- "$(command -v bash || echo /bin/sh)"
 exec "$@"

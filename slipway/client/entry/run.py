@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import os
 import shutil
@@ -11,10 +12,12 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
+from slipway.client.deployment import find_deployment
 from slipway.client.entry.kubeconfig import context_of
 from slipway.client.entry.places import Place
 from slipway.client.entry.tools import Person, kubectl
 from slipway.failure import Failure
+from slipway.settings import login_of_stack
 
 #: Where one gets a tool that is missing.
 _SOURCES = {
@@ -27,11 +30,29 @@ _SOURCES = {
 _REFUSED = 1
 
 
-def person_of(place: Place) -> Person:
-    """Who runs this command, as far as the tool needs it."""
+async def person_at(place: Place, url: str, key: str) -> Person:
+    """Who runs this command; `url` and `key` as the command has them."""
+    address = (await find_deployment(url, key)).url if place.tool == "ssh" else ""
+    return await asyncio.to_thread(person_of, place, address)
+
+
+def person_of(place: Place, address: str = "") -> Person:
+    """Who runs this command, as far as the tool needs it. `address`: that of the deployment."""
+    if place.tool == "ssh":
+        return Person(login=str(login_of_stack(address) or ""))
     if place.tool == "kubectl":
         return Person(context=_context(place.values["server"]))
-    return Person(account=getpass.getuser() if place.tool == "srun" and not place.values["login"] else "")
+    return Person(account=_account() if place.tool == "srun" and not place.values["login"] else "")
+
+
+def _account() -> str:
+    """The account of this process; variables such as USER may name another one."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except (ImportError, KeyError):
+        return getpass.getuser()
 
 
 def run(words: Sequence[str], place: Place, person: Person) -> int:

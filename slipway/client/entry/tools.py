@@ -22,6 +22,8 @@ class Person:
 
     account: str = ""
     context: str = ""
+    #: the folder with the key for the nodes of a local stack
+    login: str = ""
 
 
 def command(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
@@ -34,7 +36,25 @@ def command(place: Place, words: Sequence[str], person: Person, *, terminal: boo
         return _srun(place, words, person, terminal=terminal)
     values = place.values
     host = ("-p", values["port"], "-l", values["user"], values["host"])
-    return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(words)]
+    return ["ssh", *_KEEP_ALIVE, *_login(person), "-t" if terminal else "-T", *host, shlex.join(words)]
+
+
+def _login(person: Person) -> list[str]:
+    """The options of ssh for a local stack: its key beside the person's own, and its own list of hosts."""
+    if not person.login:
+        return []
+    keys = [f"{person.login}/id_ed25519", "~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa"]
+    options = [f"IdentityFile={quoted(one)}" for one in keys]
+    options += [f"UserKnownHostsFile={quoted(f'{person.login}/known_hosts')}"]
+    options += ["StrictHostKeyChecking=accept-new"]
+    return [word for option in options for word in ("-o", option)]
+
+
+def quoted(path: str) -> str:
+    """A path for ssh, which knows quotes and percent signs. Raises Failure."""
+    if any(one in path for one in '"\n\r'):
+        raise Failure(f"ssh takes no such path: {path!r}; choose another one")
+    return f'"{path.replace("%", "%%")}"'
 
 
 def by_hand(place: Place) -> str:
@@ -98,4 +118,14 @@ def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[s
     pairs = [f"127.0.0.1:{local}:127.0.0.1:{remote}" for remote, local in ports.items()]
     options = [word for pair in pairs for word in ("-L", pair)]
     host = ("-p", values["port"], "-l", values["user"], values["host"])
-    return ["ssh", *_KEEP_ALIVE, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *options, *host]
+    return [
+        "ssh",
+        *_KEEP_ALIVE,
+        *_login(person),
+        "-o",
+        "ExitOnForwardFailure=yes",
+        "-N",
+        "-T",
+        *options,
+        *host,
+    ]

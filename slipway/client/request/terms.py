@@ -24,6 +24,8 @@ class Terms:
     experiment: str = ""
     #: addresses of webhooks
     notify: Sequence[str] = ()
+    #: for how long its nodes are kept after a failure of its own, as an ISO 8601 duration
+    hold: str = ""
 
     def properties(self, written: Mapping[str, Any]) -> dict[str, Any]:
         """The properties of a job that these wishes set, with what it has of them."""
@@ -45,6 +47,8 @@ class Terms:
             others = written.get("notify")
             others = others if isinstance(others, list) else []
             members["notify"] = [*others, *({"url": url} for url in self.notify)]
+        if self.hold:
+            members["hold"] = self.hold
         return members
 
 
@@ -54,7 +58,7 @@ def member_object(written: Mapping[str, Any], member: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def time_limit(text: str | timedelta) -> str:
+def time_limit(text: str | timedelta, option: str = "--time") -> str:
     """An ISO 8601 duration for what a person writes: `90m`, `1h 30m`, `2 days`, `4:30:00`, `PT4H`.
 
     Raises Failure for anything else.
@@ -64,7 +68,7 @@ def time_limit(text: str | timedelta) -> str:
     written = meant_duration(text)
     if written or not text:
         return written or ""
-    raise Failure(f"--time {text}: is not a length of time; write one such as 90m, 4h, 2d or PT4H30M")
+    raise Failure(f"{option} {text}: is not a length of time; write one such as 90m, 4h, 2d or PT4H30M")
 
 
 def labels(pairs: Sequence[str]) -> dict[str, str]:

@@ -26,6 +26,10 @@ Time = Annotated[
 Retry = Annotated[
     int | None, typer.Option(min=0, max=10, help="more attempts after a failure of its own  [default: 0]")
 ]
+Hold = Annotated[
+    str,
+    typer.Option(metavar="LENGTH", help="after a failure keep its nodes, such as 30m  [default: not at all]"),
+]
 Priority = Annotated[
     Literal["low", "normal", "high"] | None, typer.Option(help="its priority  [default: normal]")
 ]
@@ -99,6 +103,7 @@ def run(
     label: Labels = None,
     experiment: Experiment = "",
     notify: Notify = None,
+    hold: Hold = "",
     after: After = None,
     after_failure: AfterFailure = None,
     name: Annotated[str, typer.Option(help="name of the job  [default: that of the folder]")] = "",
@@ -123,7 +128,9 @@ def run(
     from slipway.commands.run.parameters import parameters
     from slipway.commands.run.run import run as send_and_follow
 
-    terms = Terms(time_limit(time), priority, retry, labels(label or ()), experiment, tuple(notify or ()))
+    how_long, hold_length = time_limit(time), time_limit(hold, "--hold")
+    named, urls = labels(label or ()), tuple(notify or ())
+    terms = Terms(how_long, priority, retry, named, experiment, urls, hold_length)
     order, values = Order(after or (), after_failure or ()), variables(env or ())
     words, sealed = tuple(arguments or ()), secret_values(secret or ())
     choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed, terms)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
-from slipway.client.entry.run import has_terminal, kind_of_terminal, person_of
+from slipway.client.entry.run import has_terminal, kind_of_terminal, person_at
 from slipway.client.entry.run import run as run_tool
-from slipway.client.entry.tools import command
+from slipway.client.entry.tools import Person, command
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
 from slipway.failure import finding_out
@@ -24,9 +25,8 @@ def run(
 ) -> int:
     """Run a command in a job, or a shell, to its exit code. Raises Failure, with the exit code 255."""
     with finding_out(_NOT_THERE):
-        place = find(job, rank, url, key)
+        place, person = find(job, rank, url, key)
         terminal = not stdio and has_terminal()
-        person = person_of(place)
         inner = entering(
             place.job, place.attempt, place.rank, words, term=kind_of_terminal() if terminal else ""
         )
@@ -40,13 +40,21 @@ def run(
         return run_tool(argv, place, person)
 
 
-def find(job: str, rank: int, url: str, key: str) -> Place:
-    """Where a rank of a job is. Raises Failure."""
-    places: list[Place] = []
+class Entrance(NamedTuple):
+    """Where a rank of a job is, and who goes there."""
+
+    place: Place
+    person: Person
+
+
+def find(job: str, rank: int, url: str, key: str) -> Entrance:
+    """Ask where a rank of a job is. Raises Failure."""
+    answers: list[Entrance] = []
 
     async def ask(api: Service, job_id: str) -> int:
-        places.append(place_of(await api.entry(job_id, rank)))
+        place = place_of(await api.entry(job_id, rank))
+        answers.append(Entrance(place, await person_at(place, url, key)))
         return 0
 
     asking_about(job, ask, url, key)
-    return places[0]
+    return answers[0]

@@ -25,6 +25,7 @@ ELSEWHERE: Mapping[str, str] = {
     "az-env": "asks a stack of `up` for its addresses",
     "preempt": "asks the emulator alone, for nodes that this cluster does not have",
     "shell": "enters a job while it runs: tests/acceptance/slurm/test_slurm_shell.py",
+    "ssh-config": "prepares a job that runs: tests/slow/slipway/client/entry/test_ssh_config.py",
     "forward": "goes on until its job has ended: tests/acceptance/slurm/test_slurm_shell.py",
     "tensorboard": "runs a person's own TensorBoard until Ctrl-C",
     "emulate batch": "runs an emulator until Ctrl-C",
@@ -86,6 +87,8 @@ resume --json
 submit SLOW --json => SLOW
 cancel SLOW --json
 ! wait SLOW
+release SLOW
+release SLOW --json
 events test HOOK
 submit NOTIFYING --json => TOLD
 wait TOLD

@@ -15,7 +15,7 @@ from local.patience import Patience
 PATIENCE = 120.0
 _NOT_FOUND = 404
 #: Has to have a shell; the nodes of the cluster here have one image, which is this machine.
-_IMAGE = os.environ.get("SLIPWAY_TEST_IMAGE", "busybox")
+IMAGE = os.environ.get("SLIPWAY_TESTIMAGE", "busybox")
 
 
 class Jobs:
@@ -75,10 +75,10 @@ class Jobs:
         pod = await self.pod_of(name)
         return str(await self.api.insist("GET", f"{self.path('pods', pod['metadata']['name'])}/log?{query}"))
 
-    async def wrote(self, path: str, text: str) -> None:
+    async def wrote(self, path: str, text: str, query: str = "") -> None:
         """Wait until the log of a pod has it."""
         patience = Patience(PATIENCE)
-        while text not in (log := str(await self.api.insist("GET", f"{path}/log"))):
+        while text not in (log := str(await self.api.insist("GET", f"{path}/log?{query}"))):
             assert not patience.is_over(log), log
             await asyncio.sleep(0.1)
 
@@ -99,7 +99,7 @@ class Jobs:
 
 def job(script: str, *, pod: Mapping[str, Any] | None = None, **container: Any) -> dict[str, Any]:
     """A Job as a person writes it, without its name."""
-    main = {"name": "main", "image": _IMAGE, "command": ["/bin/sh", "-c", script], **container}
+    main = {"name": "main", "image": IMAGE, "command": ["/bin/sh", "-c", script], **container}
     spec = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,

@@ -10,7 +10,7 @@ import re
 import struct
 import termios
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,27 +53,29 @@ class Kubectl:
             line = await running.line(r"^Forwarding from 127\.0\.0\.1:(\d+)", seconds=PATIENCE)
             yield int(line.group(1))
 
-    @asynccontextmanager
-    async def terminal(self, *arguments: str, rows: int, columns: int) -> AsyncIterator[Terminal]:
+    def terminal(self, *arguments: str, rows: int, columns: int) -> AbstractAsyncContextManager[Terminal]:
         """Run it in a terminal for the length of the block."""
-        ours, theirs = pty.openpty()
-        terminal = Terminal(ours)
-        terminal.resize(rows, columns)
-        process = await asyncio.create_subprocess_exec(
-            *("setsid", "--ctty", "--wait", *self._argv, *arguments),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-        )
-        os.close(theirs)
-        terminal.process = process
-        try:
-            yield terminal
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-            os.close(ours)
+        return in_terminal(*self._argv, *arguments, rows=rows, columns=columns)
+
+
+@asynccontextmanager
+async def in_terminal(*argv: str, rows: int, columns: int) -> AsyncIterator[Terminal]:
+    """Run a program in a terminal for the length of the block."""
+    ours, theirs = pty.openpty()
+    terminal = Terminal(ours)
+    terminal.resize(rows, columns)
+    process = await asyncio.create_subprocess_exec(
+        *("setsid", "--ctty", "--wait", *argv), stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    terminal.process = process
+    try:
+        yield terminal
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        os.close(ours)
 
 
 class Terminal:

@@ -173,9 +173,13 @@ async def test_a_job_without_python_is_entered(rig: Rig, cluster: Kubernetes, sh
         (folder / name).symlink_to(str(shutil.which(name)))
     async with rig.job(_PRINTS.replace("| sort ", ""), path=str(folder)) as inside:
         answer = await inside.run("sh", "-c", 'echo "$HF_TOKEN"; echo "$COLOUR"; pwd; exit 3')
+        variables = await inside.run("env")
         own = await inside.run("cat", "own")
 
     assert answer.code == 3, answer.error
+    assert b"AZ_BATCHAI_JOB_TEMP=" in variables.out
+    assert b"SLIPWAY_SECRET" not in variables.out
+    assert b"SLIPWAY_PROOFS" not in variables.out
     assert answer.out.decode().startswith(f"{_VALUE}\nblue\n/")
     assert answer.out.splitlines()[-1] == own.out.splitlines()[-1]
 

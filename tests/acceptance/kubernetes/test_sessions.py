@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.kubernetes.jobs import Jobs, is_running
+from tests.acceptance.kubernetes.jobs import IMAGE, Jobs, is_running
 from tests.acceptance.kubernetes.kubectl import Kubectl
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -127,6 +127,37 @@ async def test_a_container_that_is_not_there_is_named(kubectl: Kubectl, pod: str
 
     assert answer.code != 0
     assert "other" in answer.error
+
+
+async def test_each_container_of_a_pod_is_its_own(kubectl: Kubectl, jobs: Jobs) -> None:
+    side = {"name": "side", "image": IMAGE, "env": [{"name": "COLOUR", "value": "red"}]}
+    script = "echo of $COLOUR; until [ -e /both/over ]; do sleep 0.1; done"
+    mounts = {"volumeMounts": [{"name": "both", "mountPath": "/both"}]}
+    main = {**side, "name": "main", "env": [{"name": "COLOUR", "value": "blue"}]}
+    both = [{**one, "command": ["/bin/sh", "-c", script], **mounts} for one in (side, main)]
+    volumes = [{"name": "both", "emptyDir": {}}]
+    name = await jobs.start("", pod={"containers": both, "volumes": volumes})
+    running = (await jobs.pod_of(name, is_running))["metadata"]["name"]
+
+    for container, colour in (("side", "red"), ("main", "blue")):
+        log = f"{jobs.path('pods', running)}/log?container={container}"
+        await jobs.wrote(jobs.path("pods", running), f"of {colour}", query=f"container={container}")
+        assert str(await jobs.api.insist("GET", log)) == f"of {colour}\n"
+        words = (
+            "exec",
+            running,
+            f"--container={container}",
+            "--",
+            "sh",
+            "-c",
+            "echo $COLOUR; cat /proc/1/cmdline",
+        )
+        answer = await kubectl.run(*words)
+        assert answer.out.startswith(f"{colour}\n/bin/sh\0".encode()), answer
+    ended = await kubectl.run("exec", running, "--container=main", "--", "touch", "/both/over")
+
+    assert ended.code == 0
+    assert await jobs.end_of(name) == "Complete"
 
 
 async def test_a_pod_that_is_over_runs_no_command(kubectl: Kubectl, jobs: Jobs) -> None:

@@ -65,7 +65,7 @@ def ended(observation: Observation) -> bool:
     return observation.state.terminal
 
 
-def _runs(observation: Observation) -> bool:
+def runs(observation: Observation) -> bool:
     return observation.state is JobState.RUNNING
 
 
@@ -118,7 +118,7 @@ async def test_a_node_that_is_taken_away_makes_the_same_attempt_run_again(
     command = f"if [ -e {mark} ]; then echo again; else touch {mark}; sleep 1000; fi"
     job = order({"customToolkitSettings": {"commandLine": command}}, nodes)
     await spot.submit(job)
-    await until(spot, job.target, _runs)
+    await until(spot, job.target, runs)
     patience = Patience(PATIENCE)
     while not mark.exists():
         assert not patience.is_over(None)

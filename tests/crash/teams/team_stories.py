@@ -11,7 +11,7 @@ from shared.adapters.storage.teams import document_row
 from shared.core.errors import Unavailable
 from shared.core.ports import Ports
 from shared.core.teams.document import Teams
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.crash.harness import Message, Run
 from tests.crash.stories import HOOK, Story, message, notices
 from tests.unit.world import job_json

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 from shared.core.cost.prices import prices_from
@@ -105,6 +106,11 @@ def _resources(scene: Scene) -> None:
     scene.message["resources"] = {"gpus": 1, "memory": "4G"}
 
 
+def _hold(scene: Scene) -> None:
+    scene.world.policy(max_hold=timedelta(hours=1))
+    scene.message["hold"] = "PT30M"
+
+
 def _refused(change: Change) -> Change:
     def changed(scene: Scene) -> None:
         change(scene)
@@ -152,6 +158,7 @@ OF_MESSAGE: dict[str, Change] = {
     "needs": _refused(member("needs", ["a.csv"])),
     "sweep": _sweep,
     "parallel": _parallel,
+    "hold": _hold,
 }
 #: By the member of the team.
 OF_TEAM: dict[str, Change] = {
@@ -163,6 +170,7 @@ OF_TEAM: dict[str, Change] = {
     "quota": of_quota(),
     "weight": of_team("weight", 2.0),
     "keepIdle": of_team("keepIdle", value=True),
+    "hold": of_team("hold", "PT1H"),
     "enter": of_team("enter", value=False),
 }
 #: By the member of the quota.
@@ -195,6 +203,7 @@ IMPOSSIBLE: dict[str, Change] = {
     "impossible job": _refused(of_job(nodeCount=0)),
     "more than the quota": _refused(of_quota(nodes=0)),
     "another cluster": _refused(of_team("clusters", [])),
+    "a hold that is not allowed": _refused(member("hold", "PT30M")),
     "an unknown job": _refused(member("after", ["nobody"])),
 }
 FEATURES: dict[str, Change] = {

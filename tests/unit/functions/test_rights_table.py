@@ -23,8 +23,8 @@ TABLE = {
     **dict.fromkeys(
         ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
     ),
-    **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
-    "enter_job": _CHANGES,
+    **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job", "enter_job"), _CHANGES),
+    **dict.fromkeys(("redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
     **dict.fromkeys(("post_job", "post_sweep", "post_snapshot", "put_snapshot"), _ASKS),
@@ -32,7 +32,7 @@ TABLE = {
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
     **dict.fromkeys(("get_settings", "get_overview"), _ALL),
-    # Of all jobs that fit, each caller ends what they may: tests/unit/operate/test_cancel_jobs.py.
+    # Of all jobs that fit, each caller ends what they may: tests/unit/operate/ends/test_cancel_jobs.py.
     "cancel_jobs": _ALL,
     # Managers see the acts on jobs of their own teams.
     "get_trail": "--y-y-y",
@@ -50,6 +50,7 @@ ACTS = {
         "cancel_jobs",
         "enter_job",
         "cancel_sweep",
+        "release_job",
         "redeliver_job",
         "redeliver_event",
     ),
@@ -187,7 +188,7 @@ async def test_the_trail_has_the_status_that_the_caller_got(
     async def fails(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("shared.operate.cancel.cancel", fails)
+    monkeypatch.setattr("shared.operate.ends.cancel.cancel", fails)
 
     answer = await scene.ask("cancel_job", "dan")
 

@@ -16,7 +16,7 @@ from shared.core.teams.document import Teams
 from shared.intake.arrive import blob_arrived
 from shared.intake.rerun import rerun
 from shared.lifecycle.archive import archive
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.entry import enter
 from tests.unit.archived_code import archived
 from tests.unit.world import World, job_json

@@ -18,7 +18,7 @@ from shared.core.trouble import OPERATOR_NEEDED
 from shared.lifecycle.clusters.calling import cluster_path
 from shared.lifecycle.dispatch import dispatch, repeat, submit
 from shared.lifecycle.packages import VARIABLE as PACKAGES
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.permits import permit_of, submit_accepted, verdict_of
 from tests.unit.lifecycle.test_outages import JOB

@@ -12,7 +12,7 @@ from shared.core.errors import Conflict, Misconfigured, Rejected, Saturated, Tra
 from shared.core.job import JobState, Reason
 from shared.core.ports import Posted
 from shared.intake.arrive import message_arrived
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

@@ -13,7 +13,7 @@ from shared.core.view import whole
 from shared.lifecycle import lookup
 from shared.lifecycle.archive import archive
 from shared.lifecycle.observe import decide
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import World
 

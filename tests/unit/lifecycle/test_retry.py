@@ -14,7 +14,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.environment import environment
 from shared.lifecycle.cluster_pass import commit
 from shared.lifecycle.retry import earlier, spent_on_another, wait
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.world import World, job_json
 
 

@@ -23,7 +23,7 @@ from shared.core.notify.receivers import Disabled
 from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import Troubles
 from shared.lifecycle.sweeper import PassCounts, make_pass
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory import MemoryDrops, MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder

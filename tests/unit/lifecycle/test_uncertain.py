@@ -11,7 +11,7 @@ from shared.admission.pauses import pause, resume
 from shared.core.engine import Observation, Order
 from shared.core.errors import EngineError, Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json
 

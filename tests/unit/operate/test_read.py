@@ -10,7 +10,7 @@ from shared.core.job import JobState, Stored
 from shared.intake.rerun import rerun
 from shared.lifecycle import lookup
 from shared.operate import listing, read
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from shared.core.job import JobState
 from shared.core.ledger.dead import DeadMessage, dead_id
+from shared.core.relations.hold import Held
 from shared.intake.arrive import message_arrived
 from shared.operate.job_sweeps import cancel_sweep
 from slipway import Client, Job
@@ -25,7 +27,7 @@ _VALUE = re.compile(r"[A-Z]{3,}")
 
 
 class Scene:
-    """A job that has ended, one that waits, two sweeps, of which one has ended, and a dead message."""
+    """A job that has ended, one that waits, one that is held, two sweeps, and a dead message."""
 
     def __init__(self, world: World, values: dict[str, str]) -> None:
         self.world, self.values = world, values
@@ -44,14 +46,15 @@ class Scene:
         await world.make_pass()
         await world.wake()
         waits = (await world.message({"spec": job_json(), "name": "waits"}, "m2")).job.id
+        held = await _held(world)
         ended, tune = await _sweep(world, "ended"), await _sweep(world, "tune")
         await cancel_sweep(world.ports, ended)
         for _ in range(3):
             await world.make_pass()
         await world.ports.dead.keep(dead := _dead(world))
         (event,) = await world.ports.outbox.events(ran)
-        values = {"RAN": ran, "WAITS": waits, "ENDED": ended, "SWEEP": tune, "EVENT": event.event_id}
-        scene = cls(world, {**values, "DEAD": dead.id, "HOOK": HOOK})
+        values = {"RAN": ran, "WAITS": waits, "ENDED": ended, "SWEEP": tune, "HELD": held}
+        scene = cls(world, {**values, "EVENT": event.event_id, "DEAD": dead.id, "HOOK": HOOK})
         scene.files["receipt"] = world.receipt(await world.job(ran))
         return scene
 
@@ -78,6 +81,18 @@ class Scene:
         for one, word in ((url, "URL"), (url.partition("//")[2], "URL"), (str(self.folder), "FOLDER")):
             text = text.replace(one, word)
         return _IDS.sub("ID", text)
+
+
+async def _held(world: World) -> str:
+    """The id of a job that has failed, and keeps its node."""
+    world.policy(max_hold=timedelta(hours=1))
+    job = (await world.message({"spec": job_json(), "name": "held", "hold": "PT30M"}, "m3")).job
+    name = (await world.job(job.id)).fixed_target.name
+    world.engine.set_state(name, JobState.RUNNING)
+    world.engine.held_jobs[name] = Held(exit_code=3, until=world.now + timedelta(minutes=30))
+    await world.make_pass()
+    await world.make_pass()
+    return job.id
 
 
 async def _sweep(world: World, name: str) -> str:

@@ -61,6 +61,7 @@ CHANGES = {
     "events test": "events test HOOK",
     "login": "login URL",
     "pause": "pause --reason upgrade",
+    "release": "release HELD",
     "rerun": "rerun FOLDER/receipt.json",
     "resume": "resume",
     "submit": "submit FOLDER/message.json",
@@ -79,6 +80,7 @@ _LOCAL = "changes nothing but files of this machine"
 OTHERS = {
     **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _LOCAL),
     **dict.fromkeys(("demo", "emulate batch", "tensorboard", "up"), "starts programs of this machine"),
+    **dict.fromkeys(("forward", "shell", "ssh-config"), "starts a tool in a job, which repeats nothing"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
@@ -109,6 +111,7 @@ CHANGING: dict[str, Method] = {
     "Client.submit": lambda client, _: client.submit(MESSAGE).id,
     "Client.submit_sweep": lambda client, _: client.submit_sweep(SWEEP).id,
     "Job.cancel": lambda client, scene: client.job(scene.values["WAITS"]).cancel().state,
+    "Job.release": lambda client, scene: client.job(scene.values["HELD"]).release().state,
     "Job.rerun": lambda client, scene: scene.ran(client).rerun(idempotency_key="again").id,
     "Sweep.cancel": lambda client, scene: client.sweep(scene.values["SWEEP"]).cancel().state,
 }

@@ -3,6 +3,7 @@ import { ENDS, type JobDetail } from "../answers";
 import { deploymentTime } from "../clock";
 import { elapsed, shortNumber } from "../format";
 import { Notice, Time, useNow } from "../parts/parts";
+import { useRights } from "../rights";
 import { link } from "../route";
 
 /** The entries that need a line of their own. */
@@ -16,6 +17,7 @@ function usedBy({ nodeHours, gpuHours }: NonNullable<JobDetail["usage"]>): strin
 export function Summary({ job }: { job: JobDetail }) {
   const now = useNow(deploymentTime);
   const ended = ENDS.has(job.state);
+  const { mayChange } = useRights();
   const rows: [string, ComponentChildren][] = [
     ["Id", <code>{job.id}</code>],
     ["Experiment", job.experiment && <a href={link(["jobs"], { experiment: job.experiment })}>{job.experiment}</a>],
@@ -23,6 +25,7 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Submitted by", job.owner && <a href={link(["jobs"], { owner: job.owner })}>{job.owner}</a>],
     ["Team", job.team && <a href={link(["jobs"], { team: job.team })}>{job.team}</a>],
     ["Place in its team's line", job.waiting?.position],
+    ["Entered by", job.entered?.join(", ")],
     ["Arrived by", <a href={link(["jobs"], { source: job.door })}>{job.door}</a>],
     ["Nodes", job.nodes],
     ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],
@@ -57,6 +60,17 @@ export function Summary({ job }: { job: JobDetail }) {
             </div>
           ))}
       </dl>
+      {job.state === "running" && mayChange(job) && <Entering id={job.id} />}
     </section>
+  );
+}
+
+/** The command lines that enter a running job, to be copied: the person's own tools go there, and no page does. */
+function Entering({ id }: { id: string }) {
+  return (
+    <details>
+      <summary>Enter this job</summary>
+      <pre>{[`slipway shell ${id}`, `slipway forward ${id} PORT`, `slipway ssh-config ${id}`].join("\n")}</pre>
+    </details>
   );
 }

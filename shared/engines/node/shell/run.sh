@@ -118,6 +118,16 @@ is_file() {
   [ -n "$slipway_logs" ] && [ ! -L "$1" ] && { [ -f "$1" ] || [ ! -e "$1" ]; }
 }
 
+# Become a process of the job: SHELL COMMAND.
+become() {
+  cd "$SLIPWAY_WORK" || exit
+  publish_all SLIPWAY_JOB_
+  publish_all SLIPWAY_SECRET_
+  export SLIPWAY_COMMAND="$2"
+  # No word where there is no setsid; the job may have set IFS.
+  exec ${slipway_apart:+"$slipway_apart"} "$1" -c "$SLIPWAY_COMMAND"
+}
+
 # Run a command to its end; its code is slipway_code: TEXT STDOUT STDERR.
 step() {
   slipway_code=0
@@ -132,14 +142,7 @@ step() {
   slipway_watcher=''
   # All that is found by PATH is found before the job's own.
   set -- "$1" "$2" "$3" "$(command -v bash || command -v sh)"
-  (
-    cd "$SLIPWAY_WORK" || exit
-    publish_all SLIPWAY_JOB_
-    publish_all SLIPWAY_SECRET_
-    export SLIPWAY_COMMAND="$1"
-    # No word where there is no setsid; the job may have set IFS.
-    exec ${slipway_apart:+"$slipway_apart"} "$4" -c "$SLIPWAY_COMMAND"
-  ) </dev/null >>"$slipway_logs/$2" 2>>"$slipway_logs/$3" &
+  (become "$4" "$1") </dev/null >>"$slipway_logs/$2" 2>>"$slipway_logs/$3" &
   slipway_group=$!
   (exec </dev/null >/dev/null 2>&1 && keep_watch) &
   slipway_watcher=$!
@@ -290,7 +293,8 @@ main() {
   slipway_token=$SLIPWAY_TOKEN slipway_submission=$SLIPWAY_SUBMISSION slipway_earlier=$SLIPWAY_EARLIER
   slipway_main=$SLIPWAY_MAIN slipway_preparation=$SLIPWAY_PREPARATION
   slipway_seconds=$SLIPWAY_SECONDS slipway_slots=$SLIPWAY_SLOTS slipway_grace=$SLIPWAY_GRACE
-  unset SLIPWAY_RECORDS SLIPWAY_ENDS SLIPWAY_TOKEN SLIPWAY_SUBMISSION SLIPWAY_EARLIER
+  slipway_hold=${SLIPWAY_HOLD:-0}
+  unset SLIPWAY_RECORDS SLIPWAY_ENDS SLIPWAY_TOKEN SLIPWAY_SUBMISSION SLIPWAY_EARLIER SLIPWAY_HOLD
   take_proofs
   slipway_unpacked=${SLIPWAY_UNPACKED:-} slipway_resumed=${SLIPWAY_RESUMED:-}
   unset SLIPWAY_MAIN SLIPWAY_PREPARATION SLIPWAY_LINKS SLIPWAY_SECONDS SLIPWAY_SLOTS SLIPWAY_UNPACKED SLIPWAY_RESUMED
@@ -346,6 +350,7 @@ work() {
   slipway_text="Job failed with non-zero exit code"
   [ "$slipway_code" != 137 ] ||
     slipway_text="$slipway_text: killed (signal 9), usually because it used more memory than there is"
+  hold "$slipway_code" "$slipway_text"
   end "$slipway_code" user "$slipway_text"
 }
 

@@ -30,6 +30,17 @@ from tests.slow.engines.slurm.test_claims import (  # noqa: F401 - collected her
     test_an_end_that_one_attempt_has_reported_is_not_reported_by_the_one_after_it,
 )
 from tests.slow.engines.slurm.test_displaced import WAYS, displaced, prepared
+from tests.slow.engines.slurm.test_hold import (  # noqa: F401 - collected here
+    test_a_failed_preparation_is_not_held,
+    test_a_job_that_did_not_ask_for_it_is_not_held,
+    test_a_request_to_end_gives_the_node_back_and_changes_nothing_of_the_end,
+    test_a_run_that_starts_again_after_the_loss_of_the_node_answers_with_the_end,
+    test_no_job_is_kept_beyond_its_wall_clock_limit,
+    test_one_who_enters_has_the_environment_of_the_job,
+    test_only_a_failure_of_the_job_is_held,
+    test_the_end_is_recorded_at_once_and_the_node_kept_until_it_is_released,
+    test_the_time_is_over,
+)
 from tests.slow.engines.slurm.test_program import (  # noqa: F401 - collected here
     Nodes,
     custom,

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple
 
@@ -92,6 +93,7 @@ class Nodes:
         token: str = "t.1",
         earlier: tuple[Earlier, ...] = (),
         output: IO[bytes] | int = subprocess.PIPE,
+        hold: timedelta = timedelta(),
         **properties: Any,
     ) -> subprocess.Popen[bytes]:
         document = {
@@ -100,7 +102,7 @@ class Nodes:
             **properties,
         }
         target = Target(engine=self.ENGINE, cluster="c", experiment="e", name="n", token=token)
-        order = self.proofs.with_keys(Order(target, {"properties": document}, earlier))
+        order = self.proofs.with_keys(Order(target, {"properties": document}, earlier, hold=hold))
         process = self.program(order, once, job, restarts)
         command = [*self.before, *process.command]
         return subprocess.Popen(command, env=process.env, stdout=output, stderr=output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from azure.batch import BatchClient, models
@@ -247,3 +248,49 @@ def test_no_answer_holds_a_secret_that_was_sent(client: BatchClient) -> None:
     assert canary not in str(everything)
     assert shown["userAccounts"][0]["name"] == "u"
     assert shown["mountConfiguration"][0]["azureBlobFileSystemConfiguration"]["containerName"] == "c"
+
+
+def test_a_node_that_is_named_twice_is_removed_once(client: BatchClient) -> None:
+    client.create_pool(new_pool("twice", target_dedicated_nodes=2))
+    first, second = idle(client, "twice", 2)
+
+    options = models.BatchNodeRemoveOptions(node_ids=[first.id, first.id])
+    client.begin_remove_nodes("twice", options, polling_interval=0).result()
+
+    assert [node.id for node in idle(client, "twice", 1)] == [second.id]
+    assert client.get_pool("twice").target_dedicated_nodes == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"task_slots_per_node": 17}, "InvalidPropertyValue"),
+        ({"auto_scale_formula": "$TargetDedicatedNodes=1;"}, "InvalidPropertyValue"),
+        ({"enable_auto_scale": True, "auto_scale_formula": "x=1;" * 101}, "AutoScalingFormulaSyntaxError"),
+        (
+            {"enable_auto_scale": True, "auto_scale_formula": "x=1;" + " " * 8200},
+            "AutoScalingFormulaSyntaxError",
+        ),
+    ],
+)
+def test_a_pool_keeps_the_limits_of_the_description(
+    client: BatchClient, more: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(HttpResponseError) as refused:
+        client.create_pool(new_pool("limits", **more))
+
+    assert code_of(refused.value) == code
+
+
+def test_most_members_of_a_pool_change_only_while_it_is_empty(client: BatchClient) -> None:
+    client.create_pool(new_pool("filled", target_dedicated_nodes=1))
+    client.create_pool(new_pool("empty"))
+    idle(client, "filled", 1)
+    change = models.BatchPoolUpdateOptions(task_slots_per_node=2)
+
+    client.update_pool("empty", change)
+    with pytest.raises(HttpResponseError) as refused:
+        client.update_pool("filled", change)
+
+    assert client.get_pool("empty").task_slots_per_node == 2
+    assert (refused.value.status_code, code_of(refused.value)) == (409, "PoolNotEmpty")

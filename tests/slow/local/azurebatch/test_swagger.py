@@ -56,9 +56,11 @@ def visit(running: Emulator, recorder: Recorder) -> None:
     options = {"api_version": "2024-07-01.20.0", "per_retry_policies": [recorder]}
     with running.client(**options) as client:
         start = models.BatchStartTask(command_line="true", wait_for_success=True)
-        client.create_pool(
-            new_pool("described", target_dedicated_nodes=1, target_low_priority_nodes=1, start_task=start)
+        nodes_of_pool: dict[str, Any] = {"target_dedicated_nodes": 1, "target_low_priority_nodes": 1}
+        together = new_pool(
+            "described", start_task=start, enable_inter_node_communication=True, **nodes_of_pool
         )
+        client.create_pool(together)
         client.create_pool(
             new_pool("formula", enable_auto_scale=True, auto_scale_formula="$TargetDedicatedNodes=0")
         )

@@ -34,6 +34,22 @@ def pool(running: Emulator) -> str:
     return "two"
 
 
+@pytest.fixture(scope="module")
+def gang_pool(running: Emulator) -> str:
+    """A pool with two nodes that may speak to each other."""
+    with running.client() as client:
+        client.create_pool(new_pool("gang", target_dedicated_nodes=2, enable_inter_node_communication=True))
+    return "gang"
+
+
+@pytest.fixture
+def gang_job(client: BatchClient, gang_pool: str, request: pytest.FixtureRequest) -> str:
+    """A job of the test's own, for tasks on two nodes."""
+    name = str(request.node.name)[:60]
+    client.create_job(new_job(name, gang_pool))
+    return name
+
+
 @pytest.fixture
 def job(client: BatchClient, pool: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """A job of the test's own."""
@@ -201,7 +217,67 @@ def test_what_is_wrong_with_a_body_is_named(client: BatchClient, job: str) -> No
     assert codes == ["MissingRequiredProperty", "InvalidRequestBody", "InvalidPropertyValue"]
 
 
-def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) -> None:
+def test_common_files_are_in_the_directory_that_the_processes_of_a_task_share(
+    client: BatchClient, gang_job: str, files: str
+) -> None:
+    common = [models.ResourceFile(http_url=f"{files}/there", file_path="cmd.sh")]
+    settings = models.MultiInstanceSettings(
+        number_of_instances=2,
+        coordination_command_line="/bin/sh -c 'cp $AZ_BATCH_TASK_SHARED_DIR/cmd.sh copy'",
+        common_resource_files=common,
+    )
+    line = "cat copy; ls $AZ_BATCH_TASK_DIR; echo $CCP_NODES; echo $AZ_BATCH_ACCOUNT_URL"
+
+    run(client, gang_job, line, multi_instance_settings=settings)
+
+    content, *names, ccp, url = text_of(client, gang_job, "t").splitlines()
+    assert content == "from storage"
+    assert {"cmd.sh", "wd"} <= set(names)
+    count, first, cores, second, _ = ccp.split()
+    assert (count, first.startswith("127."), second.startswith("127."), int(cores) > 0) == (
+        "2",
+        True,
+        True,
+        True,
+    )
+    assert url.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("name", ["JobPreparation", "jobrelease"])
+def test_no_task_has_the_id_of_the_preparation_or_release_of_its_job(
+    client: BatchClient, pool: str, name: str
+) -> None:
+    commands: dict[str, Any] = {
+        "job_preparation_task": models.BatchJobPreparationTask(command_line="true"),
+        "job_release_task": models.BatchJobReleaseTask(command_line="true"),
+    }
+    client.create_job(new_job(f"own-{name}", pool, **commands))
+
+    with pytest.raises(ResourceExistsError) as refused:
+        client.create_task(f"own-{name}", new_task(name, "true"))
+
+    assert code_of(refused.value).lower() == f"taskidsameas{name}task".lower()
+
+
+def test_a_job_that_ends_with_its_tasks_and_has_none_ends_at_once(client: BatchClient, pool: str) -> None:
+    client.create_job(new_job("no-tasks", pool, all_tasks_complete_mode="terminatejob"))
+
+    until(lambda: client.get_job("no-tasks").state == "completed")
+
+
+def test_ranges_of_ids_that_overlap_are_one(client: BatchClient, pool: str) -> None:
+    client.create_job(new_job("ranges", pool, uses_task_dependencies=True))
+    spans = [models.BatchTaskIdRange(start=start, end=end) for start, end in ((7, 9), (1, 3), (2, 5), (4, 4))]
+    needs = models.BatchTaskDependencies(task_id_ranges=spans * 50)
+    client.create_task("ranges", new_task("t", "true", depends_on=needs))
+
+    merged = client.get_task("ranges", "t").depends_on
+
+    assert merged
+    assert [(one.start, one.end) for one in merged.task_id_ranges or ()] == [(1, 5), (7, 9)]
+
+
+def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, gang_job: str) -> None:
     settings = models.MultiInstanceSettings(
         number_of_instances=2,
         coordination_command_line=(
@@ -211,13 +287,13 @@ def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) ->
 
     task = run(
         client,
-        job,
+        gang_job,
         "cat role; echo $AZ_BATCH_HOST_LIST; echo $AZ_BATCH_MASTER_NODE",
         multi_instance_settings=settings,
     )
 
-    role, hosts, master = text_of(client, job, "t").split()
-    subtasks = list(client.list_subtasks(job, "t"))
+    role, hosts, master = text_of(client, gang_job, "t").split()
+    subtasks = list(client.list_subtasks(gang_job, "t"))
     assert task.execution_info
     assert (task.execution_info.exit_code, role, len(set(hosts.split(",")))) == (0, "true", 2)
     assert master.split(":")[0] == hosts.split(",")[0]
@@ -230,12 +306,12 @@ def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) ->
     assert b"".join(client.download_node_file(other.pool_id, other.node_id, file)) == b"false\n"
 
 
-def test_coordination_that_fails_is_the_end_of_the_task(client: BatchClient, job: str) -> None:
+def test_coordination_that_fails_is_the_end_of_the_task(client: BatchClient, gang_job: str) -> None:
     settings = models.MultiInstanceSettings(
         number_of_instances=2, coordination_command_line="/bin/bash -c 'exit 5'"
     )
 
-    info = run(client, job, "echo never", multi_instance_settings=settings).execution_info
+    info = run(client, gang_job, "echo never", multi_instance_settings=settings).execution_info
 
     assert info
     assert (info.exit_code, info.result) == (5, "failure")

@@ -70,7 +70,7 @@ async def test_the_main_container_starts_after_it_and_has_its_files(tmp_path: Pa
 
     await server.until("Succeeded")
 
-    assert node.log.read_text() == "it\n", "its own log only"
+    assert node.log("main").read_text() == "it\n", "its own log only"
     words = [_word(one) for report in server.reports for one in report.get("initContainerStatuses", ())]
     assert words == ["running", "terminated"]
     assert [report["phase"] for report in server.reports] == ["Pending", "Pending", "Running", "Succeeded"]
@@ -106,7 +106,7 @@ async def test_it_waits_for_its_own_secret(tmp_path: Path) -> None:
     await server.until("Succeeded")
 
     assert first["state"]["waiting"]["reason"] == "CreateContainerConfigError"
-    assert node.log.read_text() == "it\n"
+    assert node.log("main").read_text() == "it\n"
     await node.vanish()
 
 

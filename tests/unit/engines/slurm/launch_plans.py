@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,8 @@ def goldens() -> dict[str, str]:
     goldens = {}
     for name, block in TOOLKITS.items():
         job_order = order(block, **(EVERYTHING if name == "custom" else {}))
+        if name == "custom":
+            job_order = replace(job_order, hold=timedelta(minutes=30))
         whole = plan(site(CLUSTER, job_order), job_order)
         # What all toolkits have alike stands in one of them.
         shown = whole if name == "custom" else {"slots": whole["slots"], "main": whole["main"]}

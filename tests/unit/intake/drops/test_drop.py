@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -245,6 +246,15 @@ async def test_an_envelope_beside_the_job_names_and_subscribes(world: World) -> 
     assert job.name == "mine"
     assert job.labels == {"team": "vision"}
     assert job.notify[0].url.startswith("https://h.example.com/…")
+
+
+async def test_a_dropped_job_may_be_held(world: World) -> None:
+    world.policy(max_hold=timedelta(hours=1))
+    names = ("digits/run/slipway.json", "digits/run/job.json", "digits/run/train.py")
+    (job,) = await _drop(world, *names, slipway=b'{"hold": "PT30M"}')
+
+    assert job.hold is not None
+    assert job.hold.length == timedelta(minutes=30)
 
 
 async def test_a_broken_envelope_rejects_the_drop_and_names_its_file(world: World) -> None:

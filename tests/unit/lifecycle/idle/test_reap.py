@@ -15,7 +15,7 @@ from shared.core.teams.document import Teams
 from shared.intake.rerun import rerun
 from shared.lifecycle.idle.reap import MOST_LOOKS
 from shared.lifecycle.sweeper import make_pass
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.lifecycle.idle.idle_world import HOOK, IdleWorld
 
 

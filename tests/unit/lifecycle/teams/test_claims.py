@@ -19,7 +19,7 @@ from shared.intake.arrive import message_arrived
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived
 from shared.lifecycle.current_teams import forget_teams
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
 

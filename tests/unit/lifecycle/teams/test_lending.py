@@ -16,8 +16,8 @@ from shared.core.teams.use import TeamUse
 from shared.lifecycle.archive import archive
 from shared.lifecycle.current_teams import forget_teams
 from shared.lifecycle.retry import free_attempts
-from shared.operate.cancel import cancel
 from shared.operate.common_waits import as_it_stands
+from shared.operate.ends.cancel import cancel
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.world import World, job_json
 

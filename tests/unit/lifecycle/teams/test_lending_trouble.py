@@ -16,7 +16,7 @@ from shared.core.teams.document import Teams
 from shared.core.teams.teams_store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import forget_teams
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow
 from tests.unit.world import World

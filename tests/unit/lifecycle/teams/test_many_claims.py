@@ -15,7 +15,7 @@ from shared.core.job import Job, JobState
 from shared.core.ledger.entries import Active
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.teams.claims import claimed
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.crash.chaos import Chaos, Seam
 from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.teams.test_claims import share

@@ -11,7 +11,7 @@ import pytest
 from shared.core.engine import Order
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason, Target
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow, lend
 from tests.unit.lifecycle.teams.test_lending_trouble import share

@@ -20,7 +20,7 @@ from shared.core.ports import Ports
 from shared.intake.accept import Accepted
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.ready import ready
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine

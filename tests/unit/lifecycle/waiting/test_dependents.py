@@ -13,7 +13,7 @@ from shared.admission.gates import DEPENDENCY, Wait
 from shared.admission.pauses import pause, resume
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.unit.lifecycle.permits import verdict_of
 from tests.unit.world import World, job_json

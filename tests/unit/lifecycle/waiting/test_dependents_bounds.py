@@ -14,7 +14,7 @@ from shared.core.job import Job, JobState, Reason, Stored
 from shared.intake.arrive import blob_arrived
 from shared.lifecycle.sweeper import make_pass
 from shared.lifecycle.waiting.dependents import ends_of, look_again, settle
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.unit.world import World, job_json
 

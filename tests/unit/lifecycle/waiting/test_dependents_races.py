@@ -8,7 +8,7 @@ from shared.admission.pauses import pause
 from shared.core.job import JobState, Reason
 from shared.core.ledger.entries import Active
 from shared.lifecycle.waiting.dependents import settle
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.world import World
 
 

@@ -13,7 +13,7 @@ from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.view import whole
 from shared.operate.audit import audit
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.ready import ready
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json

@@ -13,7 +13,7 @@ from shared.core.engine import Why
 from shared.core.errors import EngineError, Misconfigured, NotFound, Transient
 from shared.core.job import JobState
 from shared.core.view import whole
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.ready import ready
 from tests.unit.dropped_folder import drop_folder, status_line_of
 from tests.unit.lifecycle.test_outages import JOB

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from local.azurebatch.autoscale.formula import read
-from local.azurebatch.autoscale.values import FormulaError, Samples, World
+from local.azurebatch.autoscale.values import FormulaError, Samples, World, moment
 from tests.breadth import size
 
 
@@ -60,6 +60,8 @@ def test_an_expression_has_the_value_of_its_operators(expression: str, result: A
         ("avg($PendingTasks.GetSample(TimeInterval_Minute))", 3),
         ("$PendingTasks.GetSamplePercent(TimeInterval_Minute * 3)", 50),
         ("val($PendingTasks.GetSample(4), 0)", 1),
+        ("percentile($PendingTasks.GetSample(4), 75)", 3),
+        ("std($PendingTasks.GetSample(4)) > 1.29 && std($PendingTasks.GetSample(4)) < 1.3", 1),
     ],
 )
 def test_samples_are_those_of_so_many_moments_or_seconds(expression: str, result: Any) -> None:
@@ -77,6 +79,24 @@ def test_names_are_set_in_order_and_comments_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
+    ("time", "nodes"),
+    [("2026-11-30T07:59:00Z", 10), ("2026-11-30T08:00:00Z", 20), ("2026-11-29T12:00:00Z", 10)],
+    ids=["monday before eight", "monday at eight", "sunday"],
+)
+def test_the_first_example_of_the_services_page_has_its_values(time: str, nodes: int) -> None:
+    text = """$curTime = time();
+    $workHours = $curTime.hour >= 8 && $curTime.hour < 18;
+    $isWeekday = $curTime.weekday >= 1 && $curTime.weekday <= 5;
+    $isWorkingWeekdayHour = $workHours && $isWeekday;
+    $TargetDedicatedNodes = $isWorkingWeekdayHour ? 20:10;
+    $NodeDeallocationOption = taskcompletion;"""
+
+    names = read(text).evaluate(World({}, now=moment(time)))
+
+    assert names["$TargetDedicatedNodes"] == nodes
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("$TargetDedicatedNodes=1 +", "Line 1, Col 1: Unexpected 'end'"),
@@ -85,6 +105,7 @@ def test_names_are_set_in_order_and_comments_are_passed_over() -> None:
         ("x=drop(1);", "Line 1, Col 3: Undefined function: drop"),
         ("x=$PendingTasks.Take(1);", "Line 1, Col 17: Undefined method: Take"),
         ("1=x;", "Line 1, Col 1: Unexpected '1'; a name is expected"),
+        ("$CurrentDedicatedNodes=5;", "Line 1, Col 1: $CurrentDedicatedNodes can be read only"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_place(text: str, message: str) -> None:

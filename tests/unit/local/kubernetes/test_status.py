@@ -20,7 +20,7 @@ POD = {"metadata": {"uid": "u-1"}, "spec": {"containers": [{"name": "main", "ima
 def test_a_pod_succeeds_only_with_the_exit_code_0_and_for_no_other_reason(
     end: status.End, phase: str
 ) -> None:
-    report = status.terminated(POD, end, "2026-01-01T00:00:00Z")
+    report = status.terminated(POD, [end], "2026-01-01T00:00:00Z")
 
     assert report["status"]["phase"] == phase
     (container,) = report["status"]["containerStatuses"]
@@ -28,11 +28,26 @@ def test_a_pod_succeeds_only_with_the_exit_code_0_and_for_no_other_reason(
     assert report["status"].get("reason", "") == end.pod_reason
 
 
+@pytest.mark.parametrize(("codes", "phase"), [((0, 0), "Succeeded"), ((0, 3), "Failed"), ((3, 0), "Failed")])
+def test_a_pod_of_several_containers_succeeds_only_with_all_of_them(
+    codes: tuple[int, int], phase: str
+) -> None:
+    pod = {**POD, "spec": {"containers": [{"name": "main"}, {"name": "side"}]}}
+
+    report = status.terminated(pod, [status.ended(code) for code in codes], "2026-01-01T00:00:00Z")
+
+    assert report["status"]["phase"] == phase
+    ends = {
+        one["name"]: one["state"]["terminated"]["exitCode"] for one in report["status"]["containerStatuses"]
+    }
+    assert ends == dict(zip(("main", "side"), codes, strict=True))
+
+
 def test_what_is_said_of_a_pod_names_its_uid_so_that_no_later_one_of_its_name_takes_it() -> None:
     for report in (
         status.waiting(POD, "CreateContainerConfigError", 'secret "x" not found'),
         status.running(POD, "127.0.0.1", "2026-01-01T00:00:00Z"),
-        status.terminated(POD, status.ended(0), "2026-01-01T00:00:00Z"),
+        status.terminated(POD, [status.ended(0)], "2026-01-01T00:00:00Z"),
         status.initializing(POD, {"name": "first"}, {"running": {"startedAt": "2026-01-01T00:00:00Z"}}),
         status.failed_first(POD, status.ended(3)),
     ):

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,21 +29,29 @@ OWN = {
     "BLANK": "",
     "UTF8": "grün",
     "HF_TOKEN": "of the job",
+    # A shell does not let these be set, or uses them itself.
+    "UID": "5",
+    "BASH_VERSINFO": "x",
+    "slipway_term": "of the job",
 }
 #: What the node's own programs have, as in a pod.
 OF_NODE = {"SLIPWAY_SECRET_0": "HF_TOKEN=of the job", "SLIPWAY_TOKEN": f"{JOB}.1", "OTHER": "of the pod\nX=1"}
 
 
-@pytest.fixture(params=["python", "shell"])
+#: What a shell keeps for itself, and what bash adds.
+OF_SHELL, BY_BASH = {"UID", "BASH_VERSINFO"}, {b"SHLVL", b"_"}
+
+
+@pytest.fixture(params=["python", "shell", "bash"])
 def node(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
-    """The variables of a node, with Python or without."""
+    """The variables of a node, with Python or without, and with a bash as its shell."""
     if request.param == "python":
         return {"PATH": os.environ["PATH"], **OF_NODE}
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in TOOLS:
         (tools / name).symlink_to(str(shutil.which(name)))
-    return {"PATH": str(tools), **OF_NODE}
+    return {"PATH": str(tools), **OF_NODE, **({"SH": "bash"} if request.param == "bash" else {})}
 
 
 @pytest.fixture
@@ -64,10 +73,15 @@ def job(tmp_path: Path) -> Iterator[Path]:
             process.wait()
 
 
+def is_python(node: dict[str, str]) -> bool:
+    return node["PATH"] == os.environ["PATH"]
+
+
 def entered(
     node: dict[str, str], *words: str, attempt: int = 1, rank: int = 0, term: str = "", data: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     argv = entering(JOB, attempt, rank, words, term=term)
+    argv[:1] = ["bash", "--posix"] if "SH" in node else ["/bin/sh"]
     return subprocess.run(argv, env=node, input=data, capture_output=True, check=False, cwd="/")
 
 
@@ -78,8 +92,9 @@ def test_it_has_the_variables_of_the_job_byte_by_byte_and_none_of_what_is_around
 
     its_own = dict(one.split(b"=", 1) for one in answer.stdout.rstrip(b"\0").split(b"\0"))
     assert answer.stderr == b""
-    assert its_own == {
-        **{name.encode(): value.encode() for name, value in OWN.items()},
+    own = {name: value for name, value in OWN.items() if is_python(node) or name not in OF_SHELL}
+    assert {name: value for name, value in its_own.items() if name not in BY_BASH} == {
+        **{name.encode(): value.encode() for name, value in own.items()},
         b"PATH": os.environ["PATH"].encode(),
         b"PWD": str(job).encode(),
         b"TERM": b"xterm-256color",
@@ -125,6 +140,58 @@ def test_what_was_entered_is_not_taken_for_the_job(tmp_path: Path, node: dict[st
         shell.kill()
 
     assert answer.returncode == NOTHING
+
+
+def test_a_job_whose_directory_is_gone_is_entered_and_that_is_said(job: Path, node: dict[str, str]) -> None:
+    shutil.rmtree(job)
+
+    answer = entered(node, "sh", "-c", "echo $HF_TOKEN; exit 4")
+
+    assert (answer.stdout, answer.returncode) == (b"of the job\n", 4)
+    assert answer.stderr == b"slipway: the directory of the job is gone, this is /\n"
+
+
+def test_a_variable_without_a_name_is_left_out(tmp_path: Path, node: dict[str, str]) -> None:
+    names = [b"=x", *(f"{name}={value}".encode() for name, value in OWN.items())]
+    script = (
+        "import ctypes\n"
+        f"names = {names!r}\n"
+        "words, env = (ctypes.c_char_p * 3)(b'sleep', b'600'), (ctypes.c_char_p * (len(names) + 1))(*names)\n"
+        f"ctypes.CDLL(None).execve({str(shutil.which('sleep')).encode()!r}, words, env)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path) as process:
+        while b"=x" not in Path(f"/proc/{process.pid}/environ").read_bytes():
+            assert process.poll() is None
+        answer = entered(node, "sh", "-c", "echo $HF_TOKEN")
+        process.kill()
+
+    assert (answer.stdout, answer.stderr, answer.returncode) == (b"of the job\n", b"", 0)
+
+
+def test_an_empty_word_is_no_program(job: Path, node: dict[str, str]) -> None:
+    answer = entered(node, "")
+
+    assert answer.returncode in (126, 127)
+    assert b"Traceback" not in answer.stderr
+
+
+def test_a_process_that_came_later_from_elsewhere_is_not_taken_for_a_rank(
+    job: Path, node: dict[str, str]
+) -> None:
+    marks = f"SLIPWAY_JOB_ID={JOB} SLIPWAY_ATTEMPT=1 PMI_RANK=7 HF_TOKEN=planted"
+    with subprocess.Popen(["sh", "-c", f"{marks} sleep 600 & echo; wait"], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        answer = entered(node, "sh", "-c", "echo $HF_TOKEN", rank=7)
+        subprocess.run(["pkill", "-P", str(other.pid)], check=False)
+
+    assert answer.stdout == b"of the job\n"
+
+
+def test_where_the_environment_is_the_jobs_already_it_stays(tmp_path: Path, node: dict[str, str]) -> None:
+    answer = entered({**node, **OWN, "HF_TOKEN": "of this node"}, "sh", "-c", "echo $HF_TOKEN; pwd")
+
+    assert (answer.stdout, answer.returncode) == (b"of this node\n/\n", 0)
 
 
 def test_the_programs_of_a_job_meet_a_closed_pipe_as_usual(job: Path, node: dict[str, str]) -> None:

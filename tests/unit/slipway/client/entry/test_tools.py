@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -85,3 +86,14 @@ def test_where_no_tool_goes_the_place_and_the_reason_are_the_answer() -> None:
 
     with pytest.raises(Failure, match=r"pool t4, node tvmps_1a, .*make a user there"):
         command(place_of(answer), WORDS, Person(), terminal=False)
+
+
+def test_ssh_has_the_key_of_a_local_stack_beside_the_persons_own_and_its_own_list_of_hosts() -> None:
+    words = command(place("ssh"), WORDS, Person(login="/home/ann/50% of it"), terminal=False)
+
+    options = [after for before, after in pairwise(words) if before == "-o"]
+    keys = [one for one in options if one.startswith("IdentityFile=")]
+    assert keys[0] == 'IdentityFile="/home/ann/50%% of it/id_ed25519"'
+    assert len(keys) > 1
+    assert 'UserKnownHostsFile="/home/ann/50%% of it/known_hosts"' in options
+    assert "StrictHostKeyChecking=accept-new" in options

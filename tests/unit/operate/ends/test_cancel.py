@@ -6,7 +6,7 @@ import pytest
 
 from shared.core.errors import Misuse, Transient
 from shared.core.job import JobState, Reason
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from tests.unit.world import World, job_json
 
 

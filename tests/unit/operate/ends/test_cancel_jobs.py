@@ -10,8 +10,8 @@ import pytest
 from shared.core.caller import ADMIN, SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
 from shared.core.job import JobState
-from shared.operate.cancel import cancel
-from shared.operate.cancel_jobs import Cancellation, Selection, end, request_of, select
+from shared.operate.ends.cancel import cancel
+from shared.operate.ends.cancel_jobs import Cancellation, Selection, end, request_of, select
 from tests.unit.functions.calls import call, use
 from tests.unit.functions.conftest import scene
 from tests.unit.functions.scene import CALLERS, Scene
@@ -143,14 +143,32 @@ async def test_a_wrong_request_is_refused_with_a_remedy(world: World, document: 
     assert caught.value.remedy
 
 
-async def test_more_than_one_request_may_cancel_are_refused_and_none_is_cancelled(world: World) -> None:
+async def test_more_than_one_request_may_cancel_are_refused_with_their_number_and_none_is_cancelled(
+    scene: Scene,
+) -> None:
+    number = 501
+    job = await scene.world.job(scene.values["id"])
+    for at in range(number - 2):
+        entry = job.history[-1].model_copy(update={"token": f"more{at}"})
+        copy = {"id": f"{job.id[:-6]}{at:06d}".replace("0", "a").replace("1", "b"), "history": (entry,)}
+        await scene.world.ledger.create(job.model_copy(update=copy), None, None)
+
+    status, body = await ask("ann", {"state": "active"}, number)
+
+    assert (status, body["number"]) == (409, number)
+    assert "at most 500" in body["detail"]
+    assert body["remedy"]
+    assert not any(one.cancel for one in scene.world.ledger.jobs)
+
+
+async def test_more_than_are_counted_are_refused(world: World) -> None:
     ids = await jobs(world, "a", "b", "c")
     request = request_of({"conditions": {"state": "active"}, "expected": 3})
 
     with pytest.raises(Misuse) as caught:
-        await select(world.ports, request, DAN, "", most=2)
+        await select(world.ports, request, DAN, "", counted=2)
     assert caught.value.status == 409
-    assert [job.id for job in (await select(world.ports, request, DAN, "", most=3)).jobs] == ids
+    assert [job.id for job in (await select(world.ports, request, DAN, "", counted=3)).jobs] == ids
 
 
 async def test_what_there_is_no_time_for_is_named(world: World) -> None:

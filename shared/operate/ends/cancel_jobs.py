@@ -21,7 +21,7 @@ from shared.core.errors import Misuse, SlipwayError, quoted
 from shared.core.job import Job
 from shared.core.ledger.listing import Query
 from shared.core.ports import Ports
-from shared.operate.cancel import cancel
+from shared.operate.ends.cancel import cancel
 from shared.operate.listing import ACTIVE, selected
 
 #: The conditions of a list of jobs that have not ended.
@@ -29,10 +29,12 @@ CONDITIONS = (
     *("state", "name", "experiment", "label", "cluster", "source", "owner", "team", "sweep"),
     *("contains", "since", "until"),
 )
-#: Most jobs of one request, and the seconds in which it asks for their ends.
-MOST, PATIENCE = 500, 40.0
+#: Most jobs of one request, most that are counted, and the seconds in which it asks for their ends.
+MOST, COUNTED, PATIENCE = 500, 10_000, 40.0
 #: For how long a repetition counts the jobs of the first try that have ended.
 _REPEATED = timedelta(hours=1)
+#: The remedy for too many.
+FEWER = "name more conditions, such as `until` for the oldest ones first"
 _EXAMPLE = 'send {"conditions": {"owner": "ann", "state": "active"}, "expected": 3}'
 
 
@@ -100,8 +102,8 @@ def request_of(document: Mapping[str, Any]) -> Request:
     return Request(dict(sorted(conditions.items())), expected)
 
 
-async def select(ports: Ports, request: Request, who: Caller, code: str, most: int = MOST) -> Selection:
-    """The jobs that the caller sees and that fit. Raises Misuse, also for too many."""
+async def select(ports: Ports, request: Request, who: Caller, code: str, counted: int = COUNTED) -> Selection:
+    """The jobs that the caller sees and that fit. Raises Misuse, also for more than are counted."""
     query = selected(ports, request.conditions, who)
     if query is None:
         return Selection((), code)
@@ -113,14 +115,10 @@ async def select(ports: Ports, request: Request, who: Caller, code: str, most: i
         own = Query(cancel_request=code, seen_by=query.seen_by)
         queries += [replace(own, states=ACTIVE)]
         queries += [replace(own, by_end=True, since=ports.clock() - _REPEATED)]
-    pages = await asyncio.gather(*(ports.ledger.find(one, limit=most + 1, after=None) for one in queries))
+    pages = await asyncio.gather(*(ports.ledger.find(one, limit=counted, after=None) for one in queries))
     jobs = {job.id: job for page in pages for job in page.jobs}
-    if len(jobs) > most or pages[0].next:
-        raise Misuse(
-            f"more than {most} jobs fit, and one request cancels at most {most}",
-            status=409,
-            remedy="name more conditions, such as `until` for the oldest ones first",
-        )
+    if pages[0].next:
+        raise Misuse(f"more jobs fit than are counted ({counted:,})", status=409, remedy=FEWER)
     newest_first = sorted(jobs.values(), key=lambda job: (job.created, job.id), reverse=True)
     return Selection(tuple(newest_first), code)
 
