@@ -1,8 +1,9 @@
 """The autoscale formula of a pool: from zero, with enough nodes for tasks that need several. Pure.
 
 The sweeper writes into the formula how many nodes unfinished tasks need. Of waiting tasks on several nodes
-the service counts the nodes; whether it does of those that run is not documented. So its numbers only lower
-what the sweeper wrote: the pool also shrinks when no pass runs, and never has more nodes than tasks need.
+the service counts the nodes; whether it does of those that run is not documented. So its numbers lower what
+the sweeper wrote, and its latest one raises it for tasks that no pass has seen: the pool follows its tasks
+also when no pass runs, and never has more nodes than they need.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ _FORMULA = """\
 wideTasks = {tasks};
 wideNodes = {nodes};
 singleNodes = {singles};
+slots = {slots};
 samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);
 latest = max(0, $PendingTasks.GetSample(1));
 pending = samples < 70 ? latest : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));
-wanted = pending > 0 ? max(1, wideNodes + min(singleNodes, max(0, pending - wideTasks))) : 0;
+known = wideNodes + min(singleNodes, max(0, pending - wideTasks));
+wanted = pending > 0 ? max(1, max(known, latest / slots)) : 0;
 {target} = min({most}, max({least}, wanted));
 {other} = 0;
 $NodeDeallocationOption = taskcompletion;
@@ -36,6 +39,8 @@ class Demand:
     wide_tasks: int = 0
     wide_nodes: int = 0
     single_nodes: int = 0
+    #: how many tasks on one node share it
+    slots: int = 1
 
     @property
     def total(self) -> int:
@@ -47,7 +52,7 @@ def demand(sizes: Iterable[int], slots: int = 1) -> Demand:
     """The demand of unfinished tasks, from the number of nodes of each; so many on one node share it."""
     every = list(sizes)
     wide = [size for size in every if size > 1]
-    return Demand(len(wide), sum(wide), -(-(len(every) - len(wide)) // slots))
+    return Demand(len(wide), sum(wide), -(-(len(every) - len(wide)) // slots), slots)
 
 
 def formula(cluster: BatchCluster, needed: Demand) -> str:
@@ -57,6 +62,7 @@ def formula(cluster: BatchCluster, needed: Demand) -> str:
         tasks=needed.wide_tasks,
         nodes=min(needed.wide_nodes, cluster.max_nodes),
         singles=min(needed.single_nodes, cluster.max_nodes),
+        slots=needed.slots,
         least=cluster.min_nodes,
         most=cluster.max_nodes,
         target=spot if cluster.spot else dedicated,

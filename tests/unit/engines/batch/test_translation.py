@@ -190,11 +190,13 @@ def test_a_formula_has_room_for_wide_tasks_and_no_more_than_the_cluster_may_have
         "wideTasks = 2;\n"
         "wideNodes = 4;\n"
         "singleNodes = 1;\n"
+        "slots = 1;\n"
         "samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);\n"
         "latest = max(0, $PendingTasks.GetSample(1));\n"
         "pending = samples < 70 ? latest"
         " : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));\n"
-        "wanted = pending > 0 ? max(1, wideNodes + min(singleNodes, max(0, pending - wideTasks))) : 0;\n"
+        "known = wideNodes + min(singleNodes, max(0, pending - wideTasks));\n"
+        "wanted = pending > 0 ? max(1, max(known, latest / slots)) : 0;\n"
         "$TargetDedicatedNodes = min(4, max(0, wanted));\n"
         "$TargetLowPriorityNodes = 0;\n"
         "$NodeDeallocationOption = taskcompletion;\n"
@@ -229,6 +231,14 @@ def test_a_formula_asks_for_the_nodes_that_tasks_need_however_the_service_counts
 def test_a_formula_that_is_not_written_again_asks_for_less_as_tasks_end(pending: float, target: int) -> None:
     samples = Samples([(30.0, pending), (0.0, pending)], lambda seconds: 100.0)
     text = formula(CLUSTER, demand([1] * 4))
+
+    assert read(text).evaluate(World({"PendingTasks": samples}, 0.0))["$TargetDedicatedNodes"] == target
+
+
+@pytest.mark.parametrize(("pending", "target"), [(5, 5), (3, 3), (1, 1), (0, 0)])
+def test_a_formula_that_no_pass_wrote_follows_the_tasks_as_well(pending: float, target: int) -> None:
+    samples = Samples([(30.0, 0.0), (0.0, pending)], lambda seconds: 100.0)
+    text = formula(replace(CLUSTER, max_nodes=12), Demand())
 
     assert read(text).evaluate(World({"PendingTasks": samples}, 0.0))["$TargetDedicatedNodes"] == target
 
