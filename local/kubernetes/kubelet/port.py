@@ -21,6 +21,8 @@ from local.kubernetes.kubelet.pod import Pod
 Find = Callable[[str, str], Pod | None]
 #: kubectl since 1.30 sends the frames of SPDY in the messages of a WebSocket.
 _TUNNEL = "SPDY/3.1+portforward.k8s.io"
+#: Bytes of a request's first line, which has the words of a command: those of the nodes written in Go.
+_LONGEST = 1 << 20
 _UPGRADE = {"Upgrade": "SPDY/3.1", "X-Stream-Protocol-Version": "portforward.k8s.io"}
 
 
@@ -32,7 +34,7 @@ async def serve(find: Find, port: int, certificate: Path, authority: Path) -> we
     for method in ("GET", "POST"):  # a WebSocket, and SPDY
         application.router.add_route(method, "/exec/{namespace}/{name}/{container}", node.execute)
         application.router.add_route(method, "/portForward/{namespace}/{name}", node.forward)
-    runner = web.AppRunner(application, access_log=None)
+    runner = web.AppRunner(application, access_log=None, max_line_size=_LONGEST)
     await runner.setup()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(authority))
     context.verify_mode = ssl.CERT_REQUIRED

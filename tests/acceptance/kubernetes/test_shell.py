@@ -7,10 +7,12 @@ import os
 import re
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from local.patience import Patience
 from local.ports import free_ports
 from local.process import child
 from tests.acceptance.conftest import Slipway
@@ -117,7 +119,6 @@ async def _reaches_a_port(person: Person, job: str, port: int) -> None:
             (await forward.line(rf"http://127\.0\.0\.1:(\d+) is port {port} of", seconds=PATIENCE)).group(1)
         )
         assert local != port, "of this machine it is taken, by the job itself"
-        await forward.line("^Forwarding from", seconds=PATIENCE)
         assert await _echoed(local, b"x") == b"x"
         content = os.urandom(_LARGE)
         assert await _echoed(local, content) == content
@@ -129,7 +130,13 @@ async def _reaches_a_port(person: Person, job: str, port: int) -> None:
 
 
 async def _echoed(port: int, content: bytes) -> bytes:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    patience = Patience(PATIENCE)
+    while True:
+        with suppress(ConnectionRefusedError):  # the tool is about to listen
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            break
+        assert not patience.is_over(None)
+        await asyncio.sleep(0.1)
     sending = asyncio.create_task(_send(writer, content))
     answer = await reader.readexactly(len(content))
     await sending

@@ -128,6 +128,12 @@ async def test_a_command_has_its_exit_code_and_both_streams(node: Node) -> None:
     assert status["details"]["causes"] == [{"reason": "ExitCode", "message": "5"}]
 
 
+async def test_the_words_of_a_command_may_be_long(node: Node) -> None:
+    status, out, _ = await node.run("printf", "%s", "é" * 50_000)
+
+    assert (status["status"], out.decode()) == ("Success", "é" * 50_000)
+
+
 async def test_a_command_that_is_killed_ends_as_a_shell_says_it(node: Node) -> None:
     status, *_ = await node.run("sh", "-c", "kill -9 $$")
 
