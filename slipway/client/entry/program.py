@@ -51,10 +51,15 @@ if not is_marked(env):
         while pid in own and pid != first:
             pid = own[pid][1]
         return pid == first
+    def above(pid):
+        try:
+            return read(own[pid][1], "comm")
+        except OSError:
+            return b""
     def is_of_rank(pid):
         _, parent, env = own[pid]
         ranks = [env.get(name.encode()) for name in "{_RANKS}".split()]
-        return rank.encode() in ranks and (parent == own[first][1] != "1" or is_below(pid))
+        return rank.encode() in ranks and (above(pid) == above(first) and parent != "1" or is_below(pid))
     pid = min(filter(is_of_rank, own), key=age, default=first)
     env = own[pid][2]
     try:
@@ -120,7 +125,9 @@ slipway_of_rank() {
   return 1
 }
 slipway_below() {
-  [ "$slipway_parent" != "$slipway_above" ] || [ "$slipway_parent" -le 1 ] || return 0
+  slipway_text=
+  read -r slipway_text <"/proc/$slipway_parent/comm" || :
+  [ "$slipway_text" != "$slipway_above" ] || [ "$slipway_parent" -le 1 ] || return 0
   while [ "$slipway_parent" -gt 1 ]; do
     [ "/proc/$slipway_parent" != "$slipway_own" ] || return 0
     slipway_stat "/proc/$slipway_parent" 2>/dev/null || return 1
@@ -135,14 +142,17 @@ for slipway_at in /proc/[0-9]*; do
   slipway_stat "$slipway_at" 2>/dev/null || continue
   slipway_all="$slipway_all $slipway_at"
   if [ -z "$slipway_own" ] || [ "$slipway_begun" -lt "$slipway_first" ]; then
-    slipway_own=$slipway_at slipway_first=$slipway_begun slipway_above=$slipway_parent
+    slipway_own=$slipway_at slipway_first=$slipway_begun slipway_over=$slipway_parent
   fi
 done
+slipway_above=-
+[ -z "$slipway_own" ] || read -r slipway_above <"/proc/$slipway_over/comm" || :
 slipway_chosen=$slipway_own slipway_first=
 for slipway_at in $slipway_all; do
   slipway_marked "$slipway_at" && slipway_of_rank && slipway_stat "$slipway_at" 2>/dev/null || continue
   slipway_age=$slipway_begun
-  if slipway_below && { [ -z "$slipway_first" ] || [ "$slipway_age" -lt "$slipway_first" ]; }; then
+  [ -z "$slipway_first" ] || [ "$slipway_age" -lt "$slipway_first" ] || continue
+  if slipway_below 2>/dev/null; then
     slipway_chosen=$slipway_at slipway_first=$slipway_age
   fi
 done

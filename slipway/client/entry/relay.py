@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from socket import socket
 
-from slipway.client.entry.run import path_of
+from slipway.client.entry.run import environment_for, path_of
 
 _CHUNK = 1 << 16
 #: Seconds that a tool has to end.
@@ -85,7 +85,9 @@ async def serve(listener: socket, words: Sequence[str]) -> AsyncIterator[None]:
 async def _pass_on(words: Sequence[str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     pipe = asyncio.subprocess.PIPE
     # A session of its own: Ctrl-C reaches this process alone, which ends the others.
-    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, start_new_session=True)
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=pipe, stdout=pipe, start_new_session=True, env=environment_for(words[0])
+    )
     stdin, stdout = process.stdin, process.stdout
     if stdin is None or stdout is None:
         raise ValueError("a pipe is missing")
@@ -99,16 +101,23 @@ async def _pass_on(words: Sequence[str], reader: asyncio.StreamReader, writer: a
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:
-    """End a tool: it is asked first."""
+    """End a tool: it is asked first, unless this is cancelled."""
     with contextlib.suppress(ProcessLookupError):
         process.terminate()
     try:
         async with asyncio.timeout(_GRACE):
             await process.wait()
     except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await _killed(process)
+    except asyncio.CancelledError:
+        await _killed(process)
+        raise
+
+
+async def _killed(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
 
 
 async def _copy(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -29,8 +30,12 @@ _SOURCES = {
 }
 #: What ssh and kubectl exit with if they do not get there, and so do the commands.
 NOT_THERE = 255
-#: What kubectl writes when the API server refuses it.
-_REFUSED = b"Error from server"
+#: The code of tools that did not get there, as of any command, and what they say of it.
+_ITS_OWN, _REFUSALS = 1, (b"Error from server", b"srun: error: Unable to ", b"srun: fatal: ")
+#: The variables that srun needs of a person, such as the file of its configuration.
+_OF_PERSON = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TERM|TMPDIR|LD_LIBRARY_PATH|KRB5CCNAME|\w+_CONF"
+)
 _CHUNK = 1 << 12
 
 
@@ -60,11 +65,22 @@ def _account() -> str:
 
 
 def run(words: Sequence[str], place: Place, person: Person) -> int:
-    """Run a tool to its exit code. Raises Failure if it is not there, or if kubectl lacks a right."""
-    code, errors = _run(words, listens=place.tool == "kubectl")
-    if code and _REFUSED in errors:
-        check_rights(place, person, "exec")
-    return code
+    """Run a tool to its exit code, or NOT_THERE if it says that it did not get there.
+
+    Raises Failure if it is not on this machine, or if kubectl lacks a right.
+    """
+    code, errors = _run(words)
+    if code != _ITS_OWN or not any(one in errors for one in _REFUSALS):
+        return code
+    check_rights(place, person)
+    return NOT_THERE
+
+
+def environment_for(tool: str) -> dict[str, str]:
+    """The variables of a tool: srun reads dozens, and those of another allocation would decide about this."""
+    if tool != "srun":
+        return {**os.environ}
+    return {name: value for name, value in os.environ.items() if _OF_PERSON.fullmatch(name)}
 
 
 class _Run(NamedTuple):
@@ -74,9 +90,10 @@ class _Run(NamedTuple):
     errors: bytes = b""
 
 
-def _run(words: Sequence[str], *, listens: bool) -> _Run:
-    errors = subprocess.PIPE if listens else None
-    with subprocess.Popen([path_of(words[0]), *words[1:]], stderr=errors) as process:
+def _run(words: Sequence[str]) -> _Run:
+    listens = subprocess.PIPE if words[0] in ("kubectl", "srun") else None
+    command = [path_of(words[0]), *words[1:]]
+    with subprocess.Popen(command, stderr=listens, env=environment_for(words[0])) as process:
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             # Ctrl-C reaches the tool by the terminal already.

@@ -173,6 +173,27 @@ def test_a_command_that_ends_by_itself_keeps_its_code(
     assert (process.returncode, out, remarks.decode().strip()) == (code, b"", error)
 
 
+def test_what_srun_refuses_is_not_the_code_of_a_command(
+    address: tuple[str, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pwd
+
+    monkeypatch.setenv("SLURM_CONF", "/etc/x.conf")
+    monkeypatch.setenv("SLURM_LABELIO", "1")
+    monkeypatch.setenv("SLURM_GPUS_PER_NODE", "1")
+    monkeypatch.setenv("HF_TOKEN", "canary")
+    address[1]["place"] = {"srun": {**_SRUN, "user": pwd.getpwuid(os.geteuid()).pw_name}}
+    script = "#!/bin/sh\nenv\necho 'srun: error: Unable to create step' >&2\nexit 1\n"
+    process = started(address[0], tmp_path, "srun", script, "shell", JOB, "--", "true")
+
+    out, remarks = process.communicate(timeout=60)
+
+    assert process.returncode == 255
+    assert remarks == b"srun: error: Unable to create step\n"
+    assert b"SLURM_CONF=/etc/x.conf" in out
+    assert {one for one in (b"SLURM_LABELIO", b"SLURM_GPUS", b"canary") if one in out} == set()
+
+
 @pytest.mark.parametrize("other", [{"job": "j_" + "c" * 24}, {"rank": 1}, {"attempt": 0}, {"attempt": -1}])
 def test_an_answer_about_another_job_leads_nowhere(
     address: tuple[str, dict[str, Any]], tmp_path: Path, other: dict[str, Any]
