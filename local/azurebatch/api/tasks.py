@@ -88,8 +88,6 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     if body.depends_on and not job.document.get("usesTaskDependencies"):
         message = "The task depends on others, but usesTaskDependencies of its job is not true."
         raise conflict("TaskDependenciesNotSpecifiedOnJob", message)
-    if not body.command_line.strip() and not body.container_settings:
-        raise invalid("commandLine", "", "A task without containerSettings needs a command")
     gang = body.multi_instance_settings
     if gang:
         bodies.check_files("commonResourceFiles", gang.common_resource_files)

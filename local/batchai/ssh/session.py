@@ -10,6 +10,8 @@ import struct
 import termios
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import asyncssh
@@ -28,6 +30,9 @@ _READ = 1 << 16
 async def run(process: asyncssh.SSHServerProcess[bytes], entrance: Entrance) -> int:
     """Run what a person asks for, to its exit code; when it is cancelled, nothing of it stays."""
     words = (*_SHELL, "-c", process.command) if process.command else _SHELL
+    if not entrance.directory.is_dir():
+        process.stderr.write(b"the directory of the job is gone; you are in /\r\n")
+        entrance = replace(entrance, directory=Path("/"))
     if process.term_type is None:
         return await _through_pipes(process, words, entrance)
     return await _on_terminal(process, words, entrance)

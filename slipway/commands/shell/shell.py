@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
@@ -39,13 +40,20 @@ def run(
         return run_tool(argv, place, person)
 
 
-def find(job: str, rank: int, url: str, key: str) -> tuple[Place, Person]:
-    """Where a rank of a job is, and who goes there. Raises Failure."""
-    answers: list[tuple[Place, Person]] = []
+class Entrance(NamedTuple):
+    """Where a rank of a job is, and who goes there."""
+
+    place: Place
+    person: Person
+
+
+def find(job: str, rank: int, url: str, key: str) -> Entrance:
+    """Ask where a rank of a job is. Raises Failure."""
+    answers: list[Entrance] = []
 
     async def ask(api: Service, job_id: str) -> int:
         place = place_of(await api.entry(job_id, rank))
-        answers.append((place, await person_at(place, url, key)))
+        answers.append(Entrance(place, await person_at(place, url, key)))
         return 0
 
     asking_about(job, ask, url, key)

@@ -16,6 +16,7 @@ _EXAMPLES = {
     "slipway/client/request/secrets.py": 8,  # --secret NAME
     "slipway/stack/az_env.py": 1,  # az login … --password local
     "local/batchai/api/rules.py": 1,  # the address of a secret: https://VAULT…
+    "slipway/client/entry/program.py": 1,  # the text of a program: key=age
     "local/slurm/accounting.py": 1,  # create user … identified by '…'
 }
 

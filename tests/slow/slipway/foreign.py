@@ -55,6 +55,7 @@ _SWEEP = {
     "waiting": 0, "atWork": 1,
 }  # fmt: skip
 _USE = {"jobs": 1, "nodes": 1, "gpus": 0, "gpuHours": 1.5, "cost": 2.0, "waiting": 0}
+_MARK = {"id": ID, "name": "n", "at": _AT}
 _SERIES = {"name": "loss", "file": "f", "axis": "step", "rank": 0, "count": 2, "points": [[1, 2], [2, 1]]}
 #: What is asked for, by the end of its address.
 _ANSWERS: Mapping[str, Any] = {
@@ -93,6 +94,29 @@ _ANSWERS: Mapping[str, Any] = {
         "document": {"teams": {"x": {"clusters": ["c"]}}},
         "use": {},
         "changes": ["c"],
+    },
+    "/overview": {
+        "scope": "all",
+        "since": _AT,
+        "counts": {"failed": 1},
+        "waiting": [
+            {
+                "word": "w",
+                "subject": "s",
+                "text": "t",
+                "never": False,
+                "jobs": 1,
+                "oldest": _MARK,
+                "next": _MARK,
+            }
+        ],
+        "failures": [{"signature": "e", "state": "failed", "jobs": 1, "first": _MARK, "last": _MARK}],
+        "idle": [],
+        "clusters": [{"name": "c", "nodes": {"idle": 1}, "at": _AT}],
+        "month": "2026-01",
+        "currency": "USD",
+        "countedSince": _AT,
+        "use": [{"team": "x", "jobs": 1, "gpuHours": 1.0, "cost": 1.0, "reservedGpuHours": 1.0}],
     },
     "/usage": {
         "month": "2026-11",

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 #: A line of words for every command that asks the service for something to show.
 LINES = {
     "submit": "submit request.json",
+    "overview": "overview",
     "jobs": "jobs",
     "show": f"show {ID}",
     "wait": f"wait {ID}",
@@ -57,8 +58,8 @@ LINES = {
 }
 #: They show no text of the service's.
 SILENT = ("download", "dead redrive", "doctor")
-#: They need storage, or TensorBoard, as well; explain has a test of its own.
-ELSEWHERE = {"run", "drop", "explain", "tensorboard"}
+#: They need storage, or a tool of others, as well; explain has a test of its own.
+ELSEWHERE = {"run", "drop", "explain", "tensorboard", "shell", "forward", "ssh-config"}
 #: How the bar of a download is drawn.
 BAR = re.compile(r"\x1b\[(\?25[lh]|1A|2K)|\r(?=\x1b\[)")
 PROGRAM = """

@@ -249,6 +249,17 @@ async def until_port(node: Login) -> int:
     return int(await until(port))
 
 
+async def test_a_job_whose_directory_is_gone_can_be_entered(lab: Lab, tmp_path: Path) -> None:
+    async with running(lab, tmp_path) as (node,):
+        await ran(*node.words('rm -r "$PWD"'))
+
+        code, out, err = await ran(*node.words("pwd; echo $AZ_BATCHAI_JOB_TEMP"))
+
+        assert (code, out.split(b"\n")[0]) == (0, b"/")
+        assert out.split(b"\n")[1]
+        assert "the directory of the job is gone" in err
+
+
 async def test_a_session_ends_with_its_job_and_leaves_nothing(lab: Lab, tmp_path: Path) -> None:
     async with running(lab, tmp_path) as (node,):
         session = asyncio.create_task(ran(*node.words("echo $$ > shell; sleep 987 & sleep 986")))

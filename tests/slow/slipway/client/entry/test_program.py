@@ -92,9 +92,9 @@ def test_it_has_the_variables_of_the_job_byte_by_byte_and_none_of_what_is_around
 
     its_own = dict(one.split(b"=", 1) for one in answer.stdout.rstrip(b"\0").split(b"\0"))
     assert answer.stderr == b""
-    kept = {name: value for name, value in OWN.items() if is_python(node) or name not in OF_SHELL}
+    own = {name: value for name, value in OWN.items() if is_python(node) or name not in OF_SHELL}
     assert {name: value for name, value in its_own.items() if name not in BY_BASH} == {
-        **{name.encode(): value.encode() for name, value in kept.items()},
+        **{name.encode(): value.encode() for name, value in own.items()},
         b"PATH": os.environ["PATH"].encode(),
         b"PWD": str(job).encode(),
         b"TERM": b"xterm-256color",
