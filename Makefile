@@ -20,14 +20,15 @@ PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
 # a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-# All of it is what tests/parts.py lists, with two cases of each test; of what TESTS names, one case of each kind.
+# All of it is what tests/parts.py lists, with some cases of each test: more of those that compute. Of what TESTS
+# names, one case of each kind runs.
 IS_ALL = $(filter tests,$(TESTS))
 PLACES = $(if $(IS_ALL),$(COMPUTING) $(shell $(BOOT) -m tests.parts --make-test),$(filter-out --%,$(TESTS)))
 IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
 ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
 # `.ci/run` names what it leaves out among the places.
 LEFT_OUT = $(filter --%,$(TESTS)) $(APART:%=--ignore=%)
-CASES = $(or $(BREADTH),$(if $(IS_ALL),--few))
+cases = $(or $(BREADTH),$(if $(IS_ALL),--cases=$(1)))
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
@@ -50,16 +51,16 @@ demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs tra
 up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (CLUSTER=kubernetes, too; UP_FLAGS=--any-ports where its ports are taken)
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
-test: install ## two cases of each test, without what waits long (tests/parts.py); one case of each kind of some tests: TESTS=tests/unit
+test: install ## some cases of each test, without what waits long (tests/parts.py); one case of each kind of some tests: TESTS=tests/unit
 	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2) test-computing test-waiting
 
 # Those of them that start nothing and wait for nothing.
 test-computing:
-	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(CASES) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
+	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(call cases,4) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
 
 # The others.
 test-waiting:
-	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(CASES) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
+	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(call cases,2) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
 test-all: install ## all suites of it and those that it leaves to .ci/run, in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)

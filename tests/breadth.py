@@ -1,4 +1,4 @@
-"""How many cases of a kind run: a representative, two of a test (`--few`), or every one (`--all`).
+"""How many cases of a kind run: a representative, some of a test (`--cases`), or every one (`--all`).
 
 Even with `--all`, kinds of faults take turns in the slow crash tests; `--every-fault` tries them all at each
 call (`make test-crash`).
@@ -45,8 +45,8 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
 
 
-def two_each(cases: Iterable[Case], test: Callable[[Case], tuple[str, str]]) -> list[Case]:
-    """Two cases of each test of a module: the first, and of the others one in turn, from test to test."""
+def some_each(cases: Iterable[Case], test: Callable[[Case], tuple[str, str]], number: int) -> list[Case]:
+    """At most so many cases of each test of a module: the first, and others in turn, from test to test."""
     cases, modules = list(cases), defaultdict[str, dict[str, list[Case]]](lambda: defaultdict(list))
     for case in cases:
         module, name = test(case)
@@ -54,10 +54,16 @@ def two_each(cases: Iterable[Case], test: Callable[[Case], tuple[str, str]]) -> 
     chosen = {
         case
         for tests in modules.values()
-        for number, (first, *others) in enumerate(tests.values())
-        for case in (first, *others[number % max(1, len(others)) :][:1])
+        for turn, members in enumerate(tests.values())
+        for case in (members[:1] + _spread(members[1:], number - 1, turn))
     }
     return [case for case in cases if case in chosen]
+
+
+def _spread(cases: list[Case], number: int, turn: int) -> list[Case]:
+    """So many of the cases, or all; another turn takes others."""
+    steps = range(min(number, len(cases)))
+    return [cases[(turn + step * len(cases) // len(steps)) % len(cases)] for step in steps]
 
 
 def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Case]:

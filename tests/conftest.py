@@ -26,7 +26,7 @@ _STATE = tempfile.TemporaryDirectory(prefix="slipway-state-")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """By default, representatives of similar cases run, which is enough during development."""
     parser.addoption("--all", action="store_true", help="every case of every kind, and all examples")
-    parser.addoption("--few", action="store_true", help="two cases of each test")
+    parser.addoption("--cases", type=int, metavar="NUMBER", help="at most so many cases of each test")
     parser.addoption("--every-fault", action="store_true", help="the same, and every fault at every call")
     limits.add_option(parser)
 
@@ -35,7 +35,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Show that cases are left out."""
     if config.getoption("all"):
         return None
-    tried = "two cases of each test" if config.getoption("few") else "one case of each kind"
+    number = config.getoption("cases")
+    tried = f"at most {number} cases of each test" if number else "one case of each kind"
     return f"breadth: {tried}; all of them with --all"
 
 
@@ -93,11 +94,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests marked `thorough`, and with `--few` all but two cases of each test."""
+    """Deselect tests marked `thorough`, and with `--cases` all but so many cases of each test."""
     if config.getoption("all"):
         return
     usual = [item for item in items if not item.get_closest_marker("thorough")]
-    chosen = set(breadth.two_each(usual, _test) if config.getoption("few") else usual)
+    number = config.getoption("cases")
+    chosen = set(breadth.some_each(usual, _test, number) if number else usual)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
 

@@ -51,7 +51,7 @@ def commands() -> list[list[str]]:
     """All that is run, the longest first."""
     tests = [*groups(rooms()), [OF_SOURCE]]
     return [
-        *(["pytest", "-q", "-n0", "--few", "-p", "no:cacheprovider", *places] for places in tests),
+        *(["pytest", "-q", "-n0", "--cases=2", "-p", "no:cacheprovider", *places] for places in tests),
         *map(list, CHECKS),
     ]
 

@@ -28,7 +28,9 @@ ROOT = Path(__file__).resolve().parents[2]
 _SHARED = (".venv", "node_modules", "page", "web/node_modules")
 #: Seconds for the tests of a room. A change after which they do not end is noticed.
 _LONGEST = 900
-_FLAGS = ("-q", "-x", "-n0", "--few", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+_FLAGS = ("-q", "-x", "-n0", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+#: How many cases of a test `make test` runs.
+OF_UNIT, OF_OTHERS = 4, 2
 #: What `make test` does not run: nothing has to be noticed only there.
 _IGNORED = tuple(f"--ignore={place}" for place in ONLY_IN_CI)
 #: The end of pytest's run in which a test failed, or modules could not be imported.
@@ -104,9 +106,16 @@ def copy(folder: Path) -> Path:
 
 
 def noticed(folder: Path, tests: list[str]) -> str:
-    """The first test that fails, or what else ended them; empty when all passed."""
+    """The first test that fails as `make test` runs these, or what else ended them; empty when all passed."""
+    unit = [path for path in tests if path.startswith("tests/unit")]
+    others = [path for path in tests if path not in unit]
+    first = _noticed(folder, unit, OF_UNIT) if unit else ""
+    return first or (_noticed(folder, others, OF_OTHERS) if others else "")
+
+
+def _noticed(folder: Path, tests: list[str], cases: int) -> str:
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    argv = [sys.executable, "-m", "pytest", *_FLAGS, *_IGNORED, *tests]
+    argv = [sys.executable, "-m", "pytest", *_FLAGS, *_IGNORED, f"--cases={cases}", *tests]
     try:
         done = subprocess.run(
             argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_LONGEST

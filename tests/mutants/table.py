@@ -13,7 +13,7 @@ class Change(NamedTuple):
     new: str
 
 
-#: By the beginning of a file's path, the longest one: the tests that have to notice, with two cases of each.
+#: By the beginning of a file's path, the longest one: what has to notice, as `make test` runs it.
 NOTICED_BY = {
     "shared/intake/": "tests/unit/intake",
     "shared/lifecycle/": "tests/unit/lifecycle",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants.hand import OF_OTHERS, OF_UNIT
 from tests.parts import BY_MAKE_TEST, IN_MAKE_TEST, PARTS, places_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -122,15 +123,16 @@ def test_each_place_of_a_part_is_run_by_one_of_the_two_commands_in_its_represent
     assert sorted(places) == sorted(place for place in expected if not place.startswith("--"))
     ignored = {place for place in expected if place.startswith("--")}
     assert all(ignored <= set(command) for command in commands)
-    assert not any("--few" in command for command in commands)
+    assert not any(word.startswith("--cases") for command in commands for word in command)
 
 
-def test_make_test_runs_two_cases_of_each_test_of_its_list_and_of_what_computes() -> None:
+def test_make_test_runs_some_cases_of_each_test_of_its_list_and_of_what_computes() -> None:
     commands = pytest_of("TESTS=tests")
 
     places = [word for command in commands for word in command if word.startswith("tests/")]
     assert sorted(places) == sorted([*IN_MAKE_TEST, "tests/crash", "tests/fuzz", "tests/unit"])
-    assert all("--few" in command for command in commands)
+    numbers = {"tests/unit" in command: word for command in commands for word in command if "--cases" in word}
+    assert numbers == {True: f"--cases={OF_UNIT}", False: f"--cases={OF_OTHERS}"}
 
 
 def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:

@@ -14,8 +14,8 @@ from tests.breadth import (
     pairs,
     rounds,
     share,
+    some_each,
     try_everything,
-    two_each,
 )
 
 
@@ -39,10 +39,20 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
 
 def test_of_each_test_the_first_case_is_tried_and_the_others_take_turns() -> None:
     cases = [f"{module} {test}{case}" for module in "mn" for test in "abcd" for case in (0, 1, 2, 3)]
-    chosen = two_each([*cases, "n e0"], lambda case: (case[0], case[2]))
+    chosen = some_each([*cases, "n e0"], lambda case: (case[0], case[2]), 2)
 
     each = ["a0", "a1", "b0", "b2", "c0", "c3", "d0", "d1"]
     assert chosen == [f"{module} {case}" for module in "mn" for case in each] + ["n e0"]
+
+
+@pytest.mark.parametrize("number", range(1, 12))
+@pytest.mark.parametrize("turn", range(4))
+def test_of_a_test_as_many_cases_are_tried_as_are_asked_for_or_all(number: int, turn: int) -> None:
+    cases = [*(f"{one}" for one in range(turn)), *(f"t{case}" for case in range(9))]
+    chosen = some_each(cases, lambda case: ("m", case[0]), number)[turn:]
+
+    assert chosen[0] == "t0"
+    assert len(chosen) == len(set(chosen)) == min(number, 9)
 
 
 @pytest.mark.parametrize("count", [1, STRIDE - 1, STRIDE, STRIDE + 1, 5 * STRIDE])
