@@ -50,10 +50,10 @@ def test_a_process_runs_in_its_directory_and_takes_its_environment_from_standard
 @pytest.mark.parametrize(
     ("image", "server_url", "host"),
     [
+        ("localhost/image", "", "localhost"),
         ("ubuntu:16.04", "", "docker.io"),
         ("batchaitraining/chainermn:openMPI", "", "docker.io"),
         ("acct.azurecr.io/team/image:1", "", "acct.azurecr.io"),
-        ("localhost/image", "", "localhost"),
         ("localhost:5000/image", "", "localhost:5000"),
         ("image", "https://acct.azurecr.io", "acct.azurecr.io"),
         ("image", "acct.azurecr.io", "acct.azurecr.io"),
