@@ -28,7 +28,7 @@ NOTICED_BY = {
     "shared/engines/kubernetes/": "tests/unit/engines/kubernetes",
     "shared/engines/": "tests/unit/engines tests/slow/engines",
     "shared/adapters/": "tests/unit/adapters",
-    "shared/snapshots/": "tests/unit/snapshots",
+    "shared/snapshots/": "tests/unit/snapshots tests/unit/engines/node",
     "shared/login.py": "tests/unit/test_login.py",
     "shared/setting_table/": "tests/unit/setting_table tests/unit/test_settings.py",
     "shared/connections/": "tests/unit/connections tests/slow/connections",

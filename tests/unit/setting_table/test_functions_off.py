@@ -34,9 +34,9 @@ def test_a_disabled_function_is_named_with_its_setting(name: str, form: str) -> 
 @pytest.mark.parametrize(
     ("values", "off"),
     [
+        ({"WEBSITE_SKU": "FlexConsumption"}, False),
         ({"AzureWebJobs_accept_drop_Disabled": "true"}, False),
         ({"AzureWebJobs_accept_drop_Disabled": "true", **_SCAN}, True),
-        ({"WEBSITE_SKU": "FlexConsumption"}, False),
         ({"WEBSITE_SKU": "FlexConsumption", **_SCAN}, True),
         ({"WEBSITE_SKU": "ElasticPremium", **_SCAN}, False),
     ],

@@ -19,17 +19,18 @@ from tests.doubles.raw_archives import END, ORDINARY, PIECES, REFUSED, summed
 from tests.doubles.readings import on_node, read_by_others, shown
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_what_can_be_read_in_two_ways_or_is_broken_is_refused_by_all(what: str, tmp_path: Path) -> None:
-    archive = REFUSED[what]
-
-    with pytest.raises(Unreadable):
-        listing(io.BytesIO(archive))
-    (tmp_path / "top").mkdir()
-    with pytest.raises(Hostile, match="its archive cannot be read"):
-        unpack(io.BytesIO(archive), tmp_path / "top")
-    with pytest.raises(Failure, match="the code cannot be unpacked"):
-        written(io.BytesIO(archive), tmp_path / "to")
+def test_what_can_be_read_in_two_ways_or_is_broken_is_refused_by_all(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for number, (what, archive) in enumerate(REFUSED.items()):
+        with subtests.test(what):
+            with pytest.raises(Unreadable):
+                listing(io.BytesIO(archive))
+            (tmp_path / f"{number}").mkdir()
+            with pytest.raises(Hostile, match="its archive cannot be read"):
+                unpack(io.BytesIO(archive), tmp_path / f"{number}")
+            with pytest.raises(Failure, match="the code cannot be unpacked"):
+                written(io.BytesIO(archive), tmp_path / f"to-{number}")
 
 
 @pytest.mark.parametrize("what", ORDINARY)
