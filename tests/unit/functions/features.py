@@ -203,7 +203,7 @@ IMPOSSIBLE: dict[str, Change] = {
     "impossible job": _refused(of_job(nodeCount=0)),
     "more than the quota": _refused(of_quota(nodes=0)),
     "another cluster": _refused(of_team("clusters", [])),
-    "a hold that is not allowed": _refused(member("hold", "PT30M")),
+    "a hold that is not allowed": _refused(member("hold", "PT2H")),
     "an unknown job": _refused(member("after", ["nobody"])),
 }
 FEATURES: dict[str, Change] = {
