@@ -1,7 +1,7 @@
 """cancel_jobs: asks for the end of all jobs that fit, if they are as many as the caller expects.
 
 Each job keeps the code of the request that asked first for its end. So a repetition of a request whose answer
-was lost counts the jobs of the first try, and goes on with the others.
+was lost counts the jobs of the first try, and goes on with the others, but with none that came after it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from shared.answers.cancelled import CancelledJob, CancelledJobs, KeptJob
@@ -119,8 +119,15 @@ async def select(ports: Ports, request: Request, who: Caller, code: str, counted
     jobs = {job.id: job for page in pages for job in page.jobs}
     if pages[0].next:
         raise Misuse(f"more jobs fit than are counted ({counted:,})", status=409, remedy=FEWER)
-    newest_first = sorted(jobs.values(), key=lambda job: (job.created, job.id), reverse=True)
+    first = min((_asked(job) for job in jobs.values() if code and job.cancel_request == code), default=None)
+    counted_ones = [job for job in jobs.values() if first is None or job.created <= first]
+    newest_first = sorted(counted_ones, key=lambda job: (job.created, job.id), reverse=True)
     return Selection(tuple(newest_first), code)
+
+
+def _asked(job: Job) -> datetime:
+    """When the end of a job was asked for; of one that has ended, lists show only when that was."""
+    return min((entry.at for entry in job.history if entry.by), default=job.history[-1].at)
 
 
 async def end(ports: Ports, selection: Selection, who: Caller, patience: float = PATIENCE) -> Cancellation:

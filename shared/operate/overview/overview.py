@@ -56,7 +56,8 @@ async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "
     then = moment("since", since, ports.clock())
     then = then.replace(minute=then.minute - then.minute % _MINUTES, second=0, microsecond=0)
     material = await _material(ports, who, then)
-    active = [job for job in material.active if sees(job)]
+    over = {job.id for job in material.ended.jobs}  # each list is as old as its last reading
+    active = [job for job in material.active if sees(job) and job.id not in over]
     ended = [job for job in material.ended.jobs if sees(job)]
     numbers = Counter(job.state for job in active) + Counter(job.state for job in ended)
     return _bounded(

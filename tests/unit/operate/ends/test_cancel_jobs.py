@@ -92,15 +92,20 @@ async def test_a_repetition_counts_the_jobs_of_the_first_try_and_goes_on(world: 
     assert [(await world.job(one)).cancelled_by for one in ids] == ["dan"] * 3
 
 
-async def test_a_repetition_ends_no_job_that_came_after_the_first_try(world: World) -> None:
+@pytest.mark.parametrize("reached", [1, 2])
+async def test_a_repetition_ends_no_job_that_came_after_the_first_try(world: World, reached: int) -> None:
     await jobs(world, "a", "b")
-    await end(world.ports, await chosen(world, "key", state="active"), DAN)
-    await jobs(world, "late")
+    first = await chosen(world, "key", state="active")
+    await end(world.ports, Selection(first.jobs[:reached], first.code), DAN)
+    world.pass_time(1)
+    (late,) = await jobs(world, "late")
 
     again = await chosen(world, "key", state="active")
+    other = await chosen(world, "other", state="active")
 
-    assert len(again.jobs) == 3
-    assert not again.agrees(2)
+    assert again.agrees(2)
+    assert late not in [job.id for job in again.jobs]
+    assert late in [job.id for job in other.jobs]
 
 
 async def test_after_a_first_try_fewer_may_be_left_and_otherwise_none(world: World) -> None:
