@@ -47,6 +47,8 @@ _IMAGES = (
     ("canonical", "ubuntu-24_04-lts", "server", "batch.node.ubuntu 24.04", ()),
     ("canonical", "0001-com-ubuntu-server-jammy", "22_04-lts", "batch.node.ubuntu 22.04", ()),
 )
+#: The newest version that lists agents with their images, and not images with their agents.
+_WITH_AGENTS = "2018-12-01.8.0"
 #: The end of support for an agent.
 _ENDS = {"batch.node.ubuntu 22.04": "2027-06-30T00:00:00Z"}
 
@@ -70,6 +72,19 @@ def _image(image: tuple[str, str, str, str, tuple[str, ...]]) -> dict[str, Any]:
     if agent in _ENDS:
         view["batchSupportEndOfLife"] = _ENDS[agent]
     return view
+
+
+async def agents(call: Call) -> web.StreamResponse:
+    """The agents of nodes, each with its images: what versions before 2019-06-01.9.0 list in their place."""
+    if call.version > _WITH_AGENTS:
+        raise web.HTTPNotFound
+    names = dict.fromkeys(image[3] for image in _IMAGES)
+    return page_of(call, "accountlistnodeagentskusresult", enumerate(names, 1), _agent)
+
+
+def _agent(name: str) -> dict[str, Any]:
+    images_of = [_image(image)["imageReference"] for image in _IMAGES if image[3] == name]
+    return {"id": name, "verifiedImageReferences": images_of, "osType": "linux"}
 
 
 async def applications(call: Call) -> web.StreamResponse:

@@ -28,5 +28,6 @@ FILTERS: Mapping[str, frozenset[str]] = {
         "jobpreparationandreleasetaskstatuslist": "poolId nodeId jobPreparationTaskExecutionInfo"
         " jobReleaseTaskExecutionInfo",
         "supportedimages": "osType verificationType nodeAgentSKUId",
+        "accountlistnodeagentskusresult": "osType",
     }.items()
 }

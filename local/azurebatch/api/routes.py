@@ -18,6 +18,7 @@ _FILE = f"/files/{{file{_ANY}}}"
 
 ROUTES: Sequence[tuple[str, str, Handler]] = (
     ("GET", "/supportedimages", catalogue.images),
+    ("GET", "/nodeagentskus", catalogue.agents),
     ("GET", "/nodecounts", catalogue.node_counts),
     ("GET", "/applications", catalogue.applications),
     ("GET", "/applications/{application}", catalogue.application),

@@ -40,9 +40,27 @@ def read_body(name: str, version: str, body: Mapping[str, Any]) -> Mapping[str, 
 def as_of(name: str, version: str, view: Mapping[str, Any]) -> dict[str, Any]:
     """The members of an answer that a version has, by its names. `name`: the object that a request takes."""
     members = facts().objects[name]
-    present = {one: part for one, part in view.items() if one not in members or members[one].is_of(version)}
-    older = (one for one in members.values() if one.today in view and one.is_of(version))
-    return present | {one.name: view[one.today] for one in older}
+    older = {one.today: one for one in members.values() if one.today and one.is_of(version)}
+    answer: dict[str, Any] = {}
+    for today, part in view.items():
+        member = older.get(today) or members.get(today)
+        if member is None:
+            answer[today] = part
+            continue
+        shown = _part_as_of(member, version, part)
+        if today in older:
+            answer[member.name] = shown
+        if members[today].is_of(version):
+            answer[today] = shown
+    return answer
+
+
+def _part_as_of(member: Member, version: str, part: Any) -> Any:
+    if not member.is_object or part is None:
+        return part
+    if member.is_list:
+        return [as_of(member.kind, version, item) for item in part]
+    return as_of(member.kind, version, part)
 
 
 def _object(name: str, version: str, value: Any, place: tuple[str, ...]) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 
 from local.azurebatch.service.check import as_of, read_body
 from local.azurebatch.service.facts import facts
+from local.azurebatch.state.errors import BatchError
 from shared.engines.batch.wire.client import API
 from tests.unit.engines.batch.described import refusal
 
@@ -45,3 +46,19 @@ def test_a_version_gets_the_members_that_it_has_by_its_own_names() -> None:
         "maxTasksPerNode": 4,
     }
     assert as_of("PoolCreate", new, view) == {**body, "state": "active"}
+
+
+def test_the_names_of_the_oldest_versions_are_read_and_answered_within_other_objects_too() -> None:
+    task = {
+        "id": "t",
+        "commandLine": "true",
+        "resourceFiles": [{"blobSource": "https://a/b", "filePath": "b"}],
+    }
+    body = read_body("TaskCreate", "2018-08-01.7.0", task)
+
+    assert body["resourceFiles"] == [{"httpUrl": "https://a/b", "filePath": "b"}]
+    assert as_of("TaskCreate", "2018-08-01.7.0", body)["resourceFiles"] == task["resourceFiles"]
+    assert as_of("TaskCreate", "2018-12-01.8.0", body)["resourceFiles"] == body["resourceFiles"]
+    assert read_body("PoolResize", "2017-01-01.4.0", {"targetDedicated": 2}) == {"targetDedicatedNodes": 2}
+    with pytest.raises(BatchError):
+        read_body("PoolResize", "2017-05-01.5.0", {"targetDedicated": 2})
