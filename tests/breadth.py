@@ -54,16 +54,16 @@ def some_each(cases: Iterable[Case], test: Callable[[Case], tuple[str, str]], nu
     chosen = {
         case
         for tests in modules.values()
-        for turn, members in enumerate(tests.values())
-        for case in (members[:1] + _spread(members[1:], number - 1, turn))
+        for place, members in enumerate(tests.values())
+        for case in (members[:1] + _spread(members[1:], number - 1, place))
     }
     return [case for case in cases if case in chosen]
 
 
-def _spread(cases: list[Case], number: int, turn: int) -> list[Case]:
-    """So many of the cases, or all; another turn takes others."""
+def _spread(cases: list[Case], number: int, place: int) -> list[Case]:
+    """So many of the cases, or all; another place takes others."""
     steps = range(min(number, len(cases)))
-    return [cases[(turn + step * len(cases) // len(steps)) % len(cases)] for step in steps]
+    return [cases[(place + step * len(cases) // len(steps)) % len(cases)] for step in steps]
 
 
 def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Case]:

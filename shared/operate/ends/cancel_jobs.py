@@ -119,13 +119,15 @@ async def select(ports: Ports, request: Request, who: Caller, code: str, counted
     jobs = {job.id: job for page in pages for job in page.jobs}
     if pages[0].next:
         raise Misuse(f"more jobs fit than are counted ({counted:,})", status=409, remedy=FEWER)
-    first = min((_asked(job) for job in jobs.values() if code and job.cancel_request == code), default=None)
+    first = min(
+        (_request_time(job) for job in jobs.values() if code and job.cancel_request == code), default=None
+    )
     counted_ones = [job for job in jobs.values() if first is None or job.created <= first]
     newest_first = sorted(counted_ones, key=lambda job: (job.created, job.id), reverse=True)
     return Selection(tuple(newest_first), code)
 
 
-def _asked(job: Job) -> datetime:
+def _request_time(job: Job) -> datetime:
     """When the end of a job was asked for; of one that has ended, lists show only when that was."""
     return min((entry.at for entry in job.history if entry.by), default=job.history[-1].at)
 

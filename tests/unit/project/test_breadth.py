@@ -46,10 +46,10 @@ def test_of_each_test_the_first_case_is_tried_and_the_others_take_turns() -> Non
 
 
 @pytest.mark.parametrize("number", range(1, 12))
-@pytest.mark.parametrize("turn", range(4))
-def test_of_a_test_as_many_cases_are_tried_as_are_asked_for_or_all(number: int, turn: int) -> None:
-    cases = [*(f"{one}" for one in range(turn)), *(f"t{case}" for case in range(9))]
-    chosen = some_each(cases, lambda case: ("m", case[0]), number)[turn:]
+@pytest.mark.parametrize("place", range(4))
+def test_of_a_test_as_many_cases_are_tried_as_are_asked_for_or_all(number: int, place: int) -> None:
+    cases = [*(f"{one}" for one in range(place)), *(f"t{case}" for case in range(9))]
+    chosen = some_each(cases, lambda case: ("m", case[0]), number)[place:]
 
     assert chosen[0] == "t0"
     assert len(chosen) == len(set(chosen)) == min(number, 9)
