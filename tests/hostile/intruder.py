@@ -23,6 +23,8 @@ from typing import Any
 _OWN = ("AZ_BATCHAI_STDOUTERR_DIR", "AZ_BATCHAI_SHARED_JOB_TEMP", "AZ_BATCHAI_JOB_TEMP")
 #: What opens a container, a share, or another node.
 _KEYS = (b"SLIPWAY_PLAN=", b"SLIPWAY_PROOFS=", b"SLIPWAY_VOLUMES=", b"SLIPWAY_KEEP=", b"sig=", b"account-key")
+#: The directory of a worker of the tests.
+_WORKER = re.compile(rb"/pytest-\d+/(?:popen-gw\d+/)?")
 #: Seconds between two looks, and how many there are: the other job may not have begun yet.
 _EVERY, _LOOKS = 0.5, 60
 
@@ -163,9 +165,16 @@ def _exposed() -> frozenset[int]:
 
 
 def _environments_of_nodes() -> Iterator[tuple[int, bytes]]:
-    """Those of programs on nodes: this machine may run other things, which no node would."""
+    """Those of programs on nodes: this machine may run other things, which no node would.
+
+    Clusters of other workers of the tests are such things, too.
+    """
     marks = (b"AZ_BATCH", b"SLURM_JOB_ID=", b"SLIPWAY_HOME=", b"SLIPWAY_TOKEN=")
-    return ((number, text) for number, text in _environments() if any(mark in text for mark in marks))
+    own = {*_WORKER.findall(b"\0".join(os.environb.values()))}
+    for number, text in _environments():
+        workers = {*_WORKER.findall(text)}
+        if any(mark in text for mark in marks) and not (own and workers and own.isdisjoint(workers)):
+            yield number, text
 
 
 def main() -> None:
