@@ -34,6 +34,7 @@ UNSEEN = {
         *("Explanation.wait", "Explanation.wallClockLimit", "Validated.notes"),
         *(f"ProblemDocument.{name}" for name in ("jobId", "receipt", "title", "type")),
         *(f"Sweep.{name}" for name in ("cluster", "experiment", "labels", "parameters")),
+        *(f"UsageShare.{name}" for name in ("experiment", "owner", "team")),
     },
 }
 _TABS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")

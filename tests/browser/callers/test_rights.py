@@ -263,6 +263,6 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
     await enter(visitor, tenant, "dan", "Jobs.Admin", address="operate")
     table = page.get_by_role("table", name="Use of each quota")
     await expect(table.get_by_role("row").nth(1).get_by_role("cell").first).to_have_text("1 of 1 ")
-    await expect(table.get_by_role("row").nth(2)).to_have_text("speechno quota")
+    await expect(table.get_by_role("row").nth(2)).to_have_text("speechno quota0")
     assert await visitor.violations() == []
     assert (await guarded.call("PUT", "teams", {}, **boss))[0] == 200
