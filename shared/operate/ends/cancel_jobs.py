@@ -119,11 +119,10 @@ async def select(ports: Ports, request: Request, who: Caller, code: str, counted
     jobs = {job.id: job for page in pages for job in page.jobs}
     if pages[0].next:
         raise Misuse(f"more jobs fit than are counted ({counted:,})", status=409, remedy=FEWER)
-    first = min(
-        (_request_time(job) for job in jobs.values() if code and job.cancel_request == code), default=None
-    )
-    counted_ones = [job for job in jobs.values() if first is None or job.created <= first]
-    newest_first = sorted(counted_ones, key=lambda job: (job.created, job.id), reverse=True)
+    first_try = {job.id: _request_time(job) for job in jobs.values() if code and job.cancel_request == code}
+    until = min(first_try.values(), default=ports.clock())
+    remaining = [job for job in jobs.values() if job.created <= until or job.id in first_try]
+    newest_first = sorted(remaining, key=lambda job: (job.created, job.id), reverse=True)
     return Selection(tuple(newest_first), code)
 
 
