@@ -1,4 +1,4 @@
-"""The part of the HTTP API for clusters and operators: nodes, health, release, pause, audit, trail."""
+"""The part of the HTTP API for operators: clusters, health, overview, pause, audit, trail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from functions.process import ports
 from shared.core.caller import ADMIN
 
 if TYPE_CHECKING:
-    from shared.answers.job import JobDetail
     from shared.answers.operate import AuditReport, ClientSettings, ClusterList, Health, PauseState
     from shared.answers.overview import Overview
     from shared.answers.trail import Trail
@@ -24,23 +23,6 @@ if TYPE_CHECKING:
     from shared.core.ledger.node_history import NodeHistory
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
-
-
-@operation(blueprint, "POST", "jobs/{id}/release", answered=(202, 200), refused=(404, 409, 410))
-async def release_job(req: func.HttpRequest) -> Reply[JobDetail]:
-    """Give back the nodes that a failed job keeps.
-
-    202, or 200 if it has ended; 409 for a job that does not
-    [keep its nodes](../how-to/keep-a-failed-job.md). Its end is that of its command, as after a cancellation.
-    """
-    from shared.core.view import whole
-    from shared.operate.common_waits import as_they_stand
-    from shared.operate.ends.release import release
-
-    app = ports()
-    stored = await release(app, req.route_params["id"], caller())
-    (job,) = await as_they_stand(app, [stored.job])
-    return answer(whole(job), 200 if job.state.terminal else 202)
 
 
 @operation(

@@ -1,4 +1,4 @@
-"""The part of the HTTP API that ends jobs: one, all that fit, or those of a sweep."""
+"""The part of the HTTP API that ends jobs, and holds of nodes: of one, of all that fit, of a sweep."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shared.answers.cancelled import CancelledJobs
     from shared.answers.job import JobDetail
     from shared.answers.job_sweep import SweepDetail
+    from shared.core.job import Stored
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -27,13 +28,29 @@ async def cancel_job(req: func.HttpRequest) -> Reply[JobDetail]:
 
     202, or 200 if it has ended.
     """
-    from shared.core.view import whole
-    from shared.operate.common_waits import as_they_stand
     from shared.operate.ends.cancel import cancel
 
-    app = ports()
-    stored = await cancel(app, req.route_params["id"], caller())
-    (job,) = await as_they_stand(app, [stored.job])
+    return await _asked_to_end(await cancel(ports(), req.route_params["id"], caller()))
+
+
+@operation(blueprint, "POST", "jobs/{id}/release", answered=(202, 200), refused=(404, 409, 410))
+async def release_job(req: func.HttpRequest) -> Reply[JobDetail]:
+    """Give back the nodes that a failed job keeps.
+
+    202, or 200 if it has ended; 409 for a job that does not
+    [keep its nodes](../how-to/keep-a-failed-job.md). Its end is that of its command, as after a cancellation.
+    """
+    from shared.operate.ends.release import release
+
+    return await _asked_to_end(await release(ports(), req.route_params["id"], caller()))
+
+
+async def _asked_to_end(stored: Stored) -> Reply[JobDetail]:
+    """A job whose end was asked for: 200 if it has ended, or 202."""
+    from shared.core.view import whole
+    from shared.operate.common_waits import as_they_stand
+
+    (job,) = await as_they_stand(ports(), [stored.job])
     return answer(whole(job), 200 if job.state.terminal else 202)
 
 

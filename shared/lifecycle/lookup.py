@@ -17,10 +17,21 @@ from shared.core.ports import Ports
 
 async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
     """One record, active or archived. Raises Misuse: 404, also if the caller may not see it; 410."""
+    return await whole(ports, await _existing(ports, job_id, who))
+
+
+async def changeable(ports: Ports, job_id: str, who: Caller) -> Stored:
+    """The record of a job that the caller may change. Raises Misuse (404, 403)."""
+    stored = await _existing(ports, job_id, who)
+    who.may_change(stored.job)
+    return stored
+
+
+async def _existing(ports: Ports, job_id: str, who: Caller) -> Stored:
     stored = await visible(ports, job_id, who)
     if stored is None:
         raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
-    return await whole(ports, stored)
+    return stored
 
 
 async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:

@@ -17,7 +17,7 @@ from shared.core.relations.hold import held_end
 from shared.jobspec import JsonObject
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.current_teams import current_teams
-from shared.lifecycle.lookup import visible
+from shared.lifecycle.lookup import changeable
 from shared.lifecycle.transition import apply, note
 
 #: The most people that a record names.
@@ -30,11 +30,8 @@ async def enter(ports: Ports, job_id: str, rank: int, who: Caller = KEY_HOLDER) 
     Raises Misuse: 404, 403, and 409 where nothing of it runs, or where nothing may be entered; EngineError.
     """
     for _ in range(5):
-        stored = await visible(ports, job_id, who)
-        if stored is None:
-            raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
+        stored = await changeable(ports, job_id, who)
         job = stored.job
-        who.may_change(job)
         await _check_open(ports, job)
         spec = await ports.ledger.spec(job.id)
         if spec is None:

@@ -66,19 +66,26 @@ async def _feed(process: asyncssh.SSHServerProcess[bytes], child: asyncio.subpro
     if child.stdin is None:
         return
     with suppress(BrokenPipeError, ConnectionResetError):
-        while True:
-            try:
-                data = await process.stdin.read(_READ)
-            except asyncssh.SignalReceived as received:
-                _signal(child, received.signal)
-                continue
-            except (asyncssh.BreakReceived, asyncssh.TerminalSizeChanged):
-                continue
-            if not data:
-                child.stdin.close()
-                return
+        while data := await _read(process, child):
             child.stdin.write(data)
             await child.stdin.drain()
+        child.stdin.close()
+
+
+async def _read(
+    process: asyncssh.SSHServerProcess[bytes], child: asyncio.subprocess.Process, terminal: int | None = None
+) -> bytes:
+    """What a person sends next, b"" at the end; signals, and the size of their window, are passed on."""
+    while True:
+        try:
+            return await process.stdin.read(_READ)
+        except asyncssh.TerminalSizeChanged as change:
+            if terminal is not None:
+                _resize(terminal, change.term_size)
+        except asyncssh.SignalReceived as received:
+            _signal(child, received.signal)
+        except asyncssh.BreakReceived:
+            continue
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncssh.SSHWriter[bytes]) -> None:
@@ -144,21 +151,7 @@ async def _type(
     process: asyncssh.SSHServerProcess[bytes], child: asyncio.subprocess.Process, terminal: int
 ) -> None:
     """Pass on what a person types, and the size of their window."""
-    while True:
-        try:
-            data = await process.stdin.read(_READ)
-        except asyncssh.TerminalSizeChanged as change:
-            _resize(terminal, change.term_size)
-            continue
-        except asyncssh.SignalReceived as received:
-            _signal(child, received.signal)
-            continue
-        except asyncssh.BreakReceived:
-            continue
-        if not data:
-            with suppress(OSError):
-                os.write(terminal, b"\x04")
-            return
+    while data := await _read(process, child, terminal):
         view = memoryview(data)
         while view:
             try:
@@ -167,6 +160,8 @@ async def _type(
                 await asyncio.sleep(0.01)
             except OSError:
                 return
+    with suppress(OSError):
+        os.write(terminal, b"\x04")
 
 
 def _resize(terminal: int, size: tuple[int, ...]) -> None:

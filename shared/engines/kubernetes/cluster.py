@@ -9,14 +9,13 @@ from typing import Any
 
 from shared.core.errors import Misconfigured
 from shared.engines.common_options import CommonOptions, check_options
-from shared.engines.kubernetes.forms import refusals
+from shared.engines.kubernetes.forms import NAME, refusals
 from shared.engines.kubernetes.origins import origin_of
 from shared.engines.kubernetes.tolerations import toleration_of
 from shared.engines.launch.layout import Layout
 from shared.engines.options import cluster_of, each_cluster
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LEVELS = ("low", "normal", "high")
 
 
@@ -102,7 +101,7 @@ def _check_paths(cluster: KubernetesCluster, place: str) -> None:
 
 
 def _check_words(cluster: KubernetesCluster, place: str) -> None:
-    if not _NAME.fullmatch(cluster.name):
+    if not NAME.fullmatch(cluster.name):
         raise Misconfigured(
             f"{place}: its Jobs bear its name: use at most 63 letters, digits, '-', '_' and '.'"
         )

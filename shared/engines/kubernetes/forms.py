@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 _PART = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+#: The value of a label that is not empty.
+NAME = re.compile(_PART, re.ASCII)
 _DOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _AMOUNT = re.compile(r"\d+(\.\d+)?([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?", re.ASCII)
 _QUALIFIED = re.compile(rf"({_DOMAIN}/)?{_PART}", re.ASCII)

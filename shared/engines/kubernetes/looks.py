@@ -14,7 +14,7 @@ from shared.core.job import JobState, Target
 from shared.engines import untrusted
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.request import is_in_queue
-from shared.engines.kubernetes.namespace import ENDED, Namespace
+from shared.engines.kubernetes.namespace import ENDED, Namespace, orphans
 from shared.engines.kubernetes.translation.conditions import condition
 from shared.engines.kubernetes.translation.ends import ranks_of
 from shared.engines.kubernetes.translation.observations import (
@@ -109,16 +109,17 @@ class Looks:
 
         A deletion may leave the pods: they go on.
         """
-        record, orphans = await self._records.find(target), await self._namespace.orphans(target)
+        record, pods = await self._records.find(target), await self._namespace.pods(target.name)
+        remaining = orphans(pods, target.token)
         is_over = record is not None and UNPROVEN not in record and record.get("state") == "ended"
         segment = self._records.segment(target, record) if record is not None else ""
-        if orphans and (not is_over or is_asked(record)):
-            return placed(without_job(orphans), record, segment)._replace(handle=self.handle(target))
+        if remaining and (not is_over or is_asked(record)):
+            return placed(without_job(remaining), record, segment)._replace(handle=self.handle(target))
         if record is None or not is_over:
             return None
-        if orphans:
+        if remaining:
             await self._namespace.end_orphans(target)  # the other ranks wait for this one
-        elif is_asked(record) and await self._namespace.pods(target.name):
+        elif is_asked(record) and pods:
             return None  # its processes are still ending
         return placed(explained(recorded(record), record), record, segment)
 

@@ -69,16 +69,9 @@ class Namespace:
         listed = self.client.objects(f"{self._core}/pods", labelSelector=f"job-name={name}")
         return [checked(one, POD, f"a pod of {name}") async for one in listed]
 
-    async def orphans(self, target: Target) -> list[Object]:
-        """The pods of an attempt that go on although its Job is gone: a deletion may leave them.
-
-        Those that are ending are not among them.
-        """
-        return [pod for pod in await self.pods(target.name) if _goes_on(pod, target.token)]
-
     async def end_orphans(self, target: Target) -> None:
         """Delete the pods of an attempt whose Job is gone."""
-        for pod in await self.orphans(target):
+        for pod in orphans(await self.pods(target.name), target.token):
             path = f"{self._core}/pods/{pod['metadata']['name']}"
             await self.client.call("DELETE", path, accept=("NotFound",))
         await self._remove_secrets(target.name)
@@ -216,10 +209,18 @@ class Namespace:
         await asyncio.gather(*calls)
 
 
-def _goes_on(pod: Object, token: str) -> bool:
-    """Whether a pod of the attempt with that token has not ended, and was not asked to."""
+def orphans(pods: list[Object], token: str) -> list[Object]:
+    """The pods of an attempt that go on although its Job is gone: a deletion may leave them.
+
+    Those that are ending, and those of another attempt, are not among them.
+    """
+    return [pod for pod in pods if _goes_on(pod) and token_of(pod) == token]
+
+
+def _goes_on(pod: Object) -> bool:
+    """Whether a pod has not ended, and was not asked to."""
     is_left = (pod.get("status") or {}).get("phase") in ("Pending", "Running")
-    return is_left and token_of(pod) == token and "deletionTimestamp" not in (pod.get("metadata") or {})
+    return is_left and "deletionTimestamp" not in (pod.get("metadata") or {})
 
 
 def index_of(pod: Object) -> int:

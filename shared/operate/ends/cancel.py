@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.errors import Misuse, Unavailable
+from shared.core.errors import Unavailable
 from shared.core.job import Stored
 from shared.core.ports import Ports
 from shared.lifecycle.carry_out import request_end
-from shared.lifecycle.lookup import visible
+from shared.lifecycle.lookup import changeable
 
 
 async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, *, request: str = "") -> Stored:
@@ -16,10 +16,7 @@ async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER, *, request
     `request`: the code of a request for many jobs.
     """
     for _ in range(5):
-        stored = await visible(ports, job_id, who)
-        if stored is None:
-            raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
-        who.may_change(stored.job)
+        stored = await changeable(ports, job_id, who)
         if (result := await request_end(ports, stored, who.name, request)) is not None:
             return result
     raise Unavailable(f"job {job_id} changes too quickly; ask again")

@@ -10,7 +10,7 @@ from shared.core.relations.hold import held_end
 from shared.lifecycle.carry_out import request_end
 from shared.lifecycle.hold.find_held import note_hold
 from shared.lifecycle.hold.own_end import may_be_held
-from shared.lifecycle.lookup import visible
+from shared.lifecycle.lookup import changeable
 
 
 async def release(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
@@ -19,10 +19,7 @@ async def release(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored
     Raises Misuse: 404, 403, and 409 for a job whose nodes are not kept.
     """
     for _ in range(5):
-        stored = await visible(ports, job_id, who)
-        if stored is None:
-            raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
-        who.may_change(stored.job)
+        stored = await changeable(ports, job_id, who)
         if may_be_held(stored.job):  # it may have failed since the last pass
             stored = await note_hold(ports, stored) or stored
         job = stored.job

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from slipway.client.deployment import find_deployment
 from slipway.client.entry.kubeconfig import context_of
-from slipway.client.entry.places import Place
+from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.tools import Person, kubectl
+from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.settings import login_of_stack
 
@@ -39,10 +40,18 @@ _OF_PERSON = re.compile(
 _CHUNK = 1 << 12
 
 
-async def person_at(place: Place, url: str, key: str) -> Person:
-    """Who runs this command; `url` and `key` as the command has them."""
+class Visit(NamedTuple):
+    """Where a rank of a job is, and who goes there."""
+
+    place: Place
+    person: Person
+
+
+async def visit(api: Service, job_id: str, rank: int, url: str, key: str) -> Visit:
+    """Ask where a rank of a job is; `url` and `key` as the command has them. Raises Failure."""
+    place = place_of(await api.entry(job_id, rank), job_id, rank)
     address = (await find_deployment(url, key)).url if place.tool == "ssh" else ""
-    return await asyncio.to_thread(person_of, place, address)
+    return Visit(place, await asyncio.to_thread(person_of, place, address))
 
 
 def person_of(place: Place, address: str = "") -> Person:

@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from socket import socket
 
 from slipway.client.calls.refusal import Unanswered
-from slipway.client.entry.places import Place, place_of
+from slipway.client.entry.places import Place
 from slipway.client.entry.ports import is_open, listener, parsed_ports
 from slipway.client.entry.relay import ended, relaying, serve
-from slipway.client.entry.run import NOT_THERE, check_rights, path_of, person_at
+from slipway.client.entry.run import NOT_THERE, check_rights, path_of, visit
 from slipway.client.entry.tools import Person, command, forwarding
 from slipway.client.jobs.words import ENDED, ended_as
 from slipway.client.service import Service
@@ -29,8 +29,7 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
     ports = parsed_ports(texts)
 
     async def ask(api: Service, job_id: str) -> int:
-        place = place_of(await api.entry(job_id, rank), job_id, rank)
-        person = await person_at(place, url, key)
+        place, person = await visit(api, job_id, rank, url, key)
         listeners = {remote: listener(local) for remote, local in ports.items()}
         local_ports = {remote: own.getsockname()[1] for remote, own in listeners.items()}
         try:

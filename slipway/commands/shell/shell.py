@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
-from slipway.client.entry.run import NOT_THERE, has_terminal, kind_of_terminal, person_at
+from slipway.client.entry.run import NOT_THERE, Visit, has_terminal, kind_of_terminal, visit
 from slipway.client.entry.run import run as run_tool
-from slipway.client.entry.tools import Person, command
+from slipway.client.entry.tools import command
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
 from slipway.failure import finding_out
@@ -37,20 +35,12 @@ def run(
         return run_tool(argv, place, person)
 
 
-class Visit(NamedTuple):
-    """Where a rank of a job is, and who goes there."""
-
-    place: Place
-    person: Person
-
-
 def find(job: str, rank: int, url: str, key: str) -> Visit:
     """Where a rank of a job is, and who goes there. Raises Failure."""
     answers: list[Visit] = []
 
     async def ask(api: Service, job_id: str) -> int:
-        place = place_of(await api.entry(job_id, rank), job_id, rank)
-        answers.append(Visit(place, await person_at(place, url, key)))
+        answers.append(await visit(api, job_id, rank, url, key))
         return 0
 
     asking_about(job, ask, url, key)
