@@ -6,7 +6,8 @@ Every verb may be repeated safely. Adapters return or raise; they never call bac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
@@ -229,12 +230,10 @@ class Ports:
     clock: Callable[[], datetime]
     token: Callable[[], str]
     jitter: Callable[[], float]
-    #: the same object in which the ledger notes unreadable rows
-    troubles: Troubles
+    troubles: Troubles  # the same object in which the ledger notes unreadable rows
     breaker: Breaker = field(default_factory=Breaker)  # by cluster
     receivers: Receivers = field(default_factory=Receivers)
-    #: name → signing secrets, newest first
-    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, newest first
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     #: settings that clients need to send files, by name; no secrets
@@ -248,3 +247,4 @@ class Ports:
     addresses: Addresses | None = None  # None if every byte of a job's files goes through the app
     tokens: Tokens | None = None  # None if the host checks function keys
     keys: NamedKeys | None = None  # None if function keys have no names
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep  # for less than a second
