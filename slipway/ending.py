@@ -59,11 +59,11 @@ def _code_of(command: Callable[..., object], out: object, *, as_json: bool) -> i
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except OSError:
         raise
-    except Exception as error:
+    except Exception:
         if not as_json:
             raise
         traceback.print_exc()  # a program that reads standard output learns of every end
-        return _printed(Failure(f"{type(error).__name__}: this is a defect of slipway", INTERNAL))
+        return _printed(Failure("a defect of slipway stopped the command; report the traceback", INTERNAL))
     return returned if isinstance(returned, int) else 0
 
 

@@ -15,7 +15,7 @@ from local.clusters.registry import CLUSTERS, USUAL
 from local.stack import Options, Ports, Stack
 from shared.configured import ConfiguredEngines
 from shared.settings import Settings
-from slipway.failure import USAGE, Failure
+from slipway.failure import Failure
 from slipway.settings import ADDRESS, ROOT, UP, display_path, noted_stack
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.example import run_example
@@ -55,9 +55,7 @@ def run(
             settings_file, data, ports, cluster, emulator_arguments, allowed_hosts, app=app
         )
     if example and not app:
-        raise Failure(
-            "--example needs the function app, which --no-app leaves out: leave out one of them", USAGE
-        )
+        raise Failure("--example needs the function app, which --no-app leaves out: leave out one of them")
     kind = CLUSTERS[cluster]
     if emulator_arguments and not kind.takes_options:
         option = emulator_arguments[0].partition("=")[0]
@@ -98,9 +96,7 @@ def _with_own_clusters(
 ) -> int:
     if emulator_arguments or cluster != USUAL:
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
-        raise Failure(
-            f"--settings names existing clusters, and {option} is for a local one: leave one out", USAGE
-        )
+        raise Failure(f"--settings names existing clusters, and {option} is for a local one: leave one out")
     shell = shell_settings(os.environ)
     values = with_file(shell, own_clusters(file))
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
