@@ -6,7 +6,6 @@ Every verb may be repeated safely. Adapters return or raise; they never call bac
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -230,6 +229,7 @@ class Ports:
     clock: Callable[[], datetime]
     token: Callable[[], str]
     jitter: Callable[[], float]
+    pause: Callable[[float], Awaitable[None]]  # for less than a second
     troubles: Troubles  # the same object in which the ledger notes unreadable rows
     breaker: Breaker = field(default_factory=Breaker)  # by cluster
     receivers: Receivers = field(default_factory=Receivers)
@@ -247,4 +247,3 @@ class Ports:
     addresses: Addresses | None = None  # None if every byte of a job's files goes through the app
     tokens: Tokens | None = None  # None if the host checks function keys
     keys: NamedKeys | None = None  # None if function keys have no names
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep  # for less than a second

@@ -43,10 +43,10 @@ async def test_an_answer_that_names_another_request_is_none() -> None:
 async def test_a_proxy_of_the_environment_is_used_but_where_it_is_told_not_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[tuple[str, str | None]] = []
+    addresses: list[tuple[str, str | None]] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append((str(request.url), request.headers.get("Proxy-Authorization")))
+        addresses.append((str(request.url), request.headers.get("Proxy-Authorization")))
         return web.Response()
 
     async with answering(answer) as url:
@@ -58,16 +58,16 @@ async def test_a_proxy_of_the_environment_is_used_but_where_it_is_told_not_to(
             await own.send(HttpRequest("GET", f"{url}/c"))
 
     login = "Basic dXM6dGhlbQ=="
-    assert asked == [("http://far.invalid/a", login), (f"{url}/b", None), (f"{url}/c", None)]
+    assert addresses == [("http://far.invalid/a", login), (f"{url}/b", None), (f"{url}/c", None)]
 
 
 async def test_logins_of_a_netrc_are_for_other_programs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    asked = []
+    logins = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(request.headers.get("Authorization"))
+        logins.append(request.headers.get("Authorization"))
         return web.Response()
 
     netrc = tmp_path / "netrc"
@@ -77,4 +77,4 @@ async def test_logins_of_a_netrc_are_for_other_programs(
         await transport.send(HttpRequest("GET", url, headers={"Authorization": "Bearer own"}))
         await transport.send(HttpRequest("GET", url))
 
-    assert asked == ["Bearer own", None]
+    assert logins == ["Bearer own", None]
