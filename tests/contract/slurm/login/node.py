@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[4]
 GUIDE = ROOT / "docs" / "how-to" / "certificates-for-a-login-node.md"
@@ -56,8 +57,8 @@ def new_key(file: Path) -> str:
 
 def documented() -> str:
     """The lines for sshd, as the page has them."""
-    (block,) = re.findall(r"```\n(Match User .*?)```", GUIDE.read_text(), re.DOTALL)
-    return str(block)
+    (block,) = re.findall(r"```\n( *Match User .*?) *```", GUIDE.read_text(), re.DOTALL)
+    return dedent(block)
 
 
 @contextmanager

@@ -122,7 +122,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
 LINES = ("id -u", "exit 3; $(id)", "'", "--help", "-x; true", "\n\ntrue", "`id`", "\\", '"', "$(kill $PPID)")
 
 
-async def test_whatever_a_person_sends_runs_in_the_job_of_the_certificate(site: Site) -> None:
+async def test_all_that_a_person_sends_runs_in_the_job_of_the_certificate(site: Site) -> None:
     async with (
         running(site.cluster, enter=site.enter) as entered,
         running(site.cluster, enter=site.enter, token="t.2") as another,
