@@ -253,7 +253,9 @@ class JobLine(TypedDict):
     reason: NotRequired[str]
     message: NotRequired[str]
     lastError: NotRequired[str]
+    signature: NotRequired[str]
     waiting: NotRequired[Waits]
+    expectedStart: NotRequired[ExpectedStart]
     idle: NotRequired[IdleWarning]
     hold: NotRequired[str]
     held: NotRequired[HeldJob]
@@ -313,7 +315,6 @@ class HistoryEntry(TypedDict):
 class JobDetail(JobLine):
     attempts: NotRequired[list[JobAttempt]]
     errorLines: NotRequired[ErrorLines]
-    expectedStart: NotRequired[ExpectedStart]
     remedy: NotRequired[str]
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]

@@ -386,7 +386,11 @@ export type JobLine = {
   message?: string;
   /** The line of standard error, or of standard output with the name of an error, that most likely says why it failed; or the first problem of a rejected document with its rule and place; at most 300 printable characters. */
   lastError?: string;
+  /** Of a job that failed, was lost or rejected, in a list: its error with `#` for numbers, digests and ids, so that errors with one cause are equal; at most 160 characters. */
+  signature?: string;
   waiting?: Waits;
+  /** Of a job that waits, in a list and where it is asked for alone. */
+  expectedStart?: ExpectedStart;
   idle?: IdleWarning;
   /** For how long its nodes are kept after a failure of its own (ISO 8601). */
   hold?: string;
@@ -477,8 +481,6 @@ export type JobDetail = JobLine & {
   attempts?: JobAttempt[];
   /** Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is asked for. */
   errorLines?: ErrorLines;
-  /** Of a job that waits; only where one job is asked for. */
-  expectedStart?: ExpectedStart;
   /** What helps against `lastError`, if it is an error with one usual cause, such as a missing module. */
   remedy?: string;
   /** The jobs that have to succeed first. */

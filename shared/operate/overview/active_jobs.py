@@ -60,6 +60,9 @@ class ActiveJob(NamedTuple):
     until: datetime | None
     #: since when it does nothing with what it has, and when its end is requested
     idle: tuple[datetime, datetime] | None
+    #: the jobs that it waits for, and its turn of the hour: no list shows them
+    unmet: tuple[str, ...]
+    turn: datetime | None
 
 
 async def active_jobs(ports: Ports, good: float = GOOD) -> tuple[ActiveJob, ...]:
@@ -106,7 +109,14 @@ def _active_job(job: Job) -> ActiveJob:
         job.started if job.state is JobState.RUNNING else None,
         job.started + hours if job.state is JobState.RUNNING and job.started and hours else None,
         (job.idle.since, job.idle.ends) if job.idle else None,
+        tuple(one.job for one in job.unmet),
+        turn_of(job),
     )
+
+
+def turn_of(job: Job) -> datetime | None:
+    """When a job has its turn of the hour, if it waits for that."""
+    return job.slot if job.due == job.slot and job.target is None else None
 
 
 def _most(job: Job) -> Usage:

@@ -28,6 +28,7 @@ from shared.operate.listing import moment
 from shared.operate.overview import groups, newest
 from shared.operate.overview.active_jobs import GOOD, ActiveJob, active_jobs
 from shared.operate.overview.month import Month, month, with_quota, without_quota
+from shared.operate.overview.search import Search
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,8 @@ Scope: TypeAlias = Literal["mine", "team", "all"]
 LARGEST, MOST = 8_000, 2_000
 #: `since` is a whole number of these, so that the answer stays the same for a while.
 _MINUTES = 10
+#: A search without conditions.
+EVERYTHING = Search()
 _LISTS = ("waiting", "failures", "idle", "running", "ended", "clusters", "use")
 
 
@@ -55,15 +58,17 @@ class _Material(NamedTuple):
         return {name: use.waiting for name, use in self.uses.items()}
 
 
-async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "24h") -> Overview:
+async def overview(
+    ports: Ports, who: Caller, scope: str = "all", since: str = "24h", search: Search = EVERYTHING
+) -> Overview:
     """The overview of a caller's jobs, of their teams', or of all that they may see. Raises Misuse."""
     sees = _sight(who, scope)
     then = moment("since", since, ports.clock())
     then = then.replace(minute=then.minute - then.minute % _MINUTES, second=0, microsecond=0)
     material = await _material(ports, who, then)
     over = {job.id for job in material.ended.jobs}  # each list is as old as its last reading
-    active = [job for job in material.active if sees(job) and job.id not in over]
-    ended = [job for job in material.ended.jobs if sees(job)]
+    active = [job for job in material.active if sees(job) and search.fits(job) and job.id not in over]
+    ended = [job for job in material.ended.jobs if sees(job) and search.fits(job)]
     numbers = Counter(job.state for job in active) + Counter(job.state for job in ended)
     return _bounded(
         Overview(
