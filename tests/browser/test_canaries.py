@@ -40,6 +40,7 @@ UNSEEN = {
 _TABS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 #: Views, and the words of a button that asks for more of one.
 VIEWS = {
+    "overview": "",
     "jobs": "",
     "jobs?group=experiment": "",
     "jobs?group=sweep": "",

@@ -946,7 +946,7 @@ export type EndedJob = {
 
 /** How many jobs ended in each part of the time since `since`, the first part first. */
 export type EndsByTime = {
-  /** Of one part; the last one has not ended yet. */
+  /** Of one part; the last one has what is left, and has not ended yet. */
   hours: number;
   succeeded: number[];
   /** Those that were lost or rejected, too. */
