@@ -1,6 +1,7 @@
 import type { EndedJob } from "../answers";
 import { ago, exactTime } from "../days";
 import { duration, visibleName } from "../format";
+import { shortWho } from "../header/me";
 import { State } from "../parts/parts";
 import { link } from "../route";
 import { Panel } from "./panel";
@@ -28,7 +29,7 @@ export function Ended({ answer: { ended }, among, now }: Seen) {
   );
 }
 
-function Row({ job: { id, name, state, at, ran, error }, now }: { job: EndedJob; now: number }) {
+function Row({ job: { id, name, owner, state, at, ran, error }, now }: { job: EndedJob; now: number }) {
   const time = new Date(at);
   return (
     <li>
@@ -37,7 +38,7 @@ function Row({ job: { id, name, state, at, ran, error }, now }: { job: EndedJob;
         <a class="name" href={link(["jobs", id])} title={visibleName(name)}>
           {visibleName(name)}
         </a>{" "}
-        {error && <span class="soft">{error}</span>}
+        <span class="soft">{[owner && shortWho(owner), error].filter(Boolean).join(" · ")}</span>
       </div>
       <span class="num soft right">{ran > 0 && `ran ${duration(1000 * ran)}`}</span>
       <time class="soft right" dateTime={at} title={exactTime(time)}>

@@ -30,6 +30,7 @@ const REASONS = new Map<string, Reason>(
 
 /** `PartitionDown` as `Partition down`. */
 function spaced(word: string): string {
+  if (!/^[A-Za-z]+$/.test(word)) return word;
   const text = word.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -12,7 +12,7 @@ import type { Seen } from "./seen";
 export function Running({ answer: { running, idle, counts }, among, now }: Seen) {
   const number = counts["running"] ?? 0;
   const lazy = new Map(idle.map(({ id, since }) => [id, since]));
-  if (number === 0) return null;
+  if (running.length === 0) return null;
   return (
     <Panel
       id="running"

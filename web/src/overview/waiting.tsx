@@ -45,7 +45,7 @@ function Row({ group, most, among, now }: { group: WaitingGroup; most: number; a
       <span class="n num">{jobs.toLocaleString("en")}</span>
       <div class="two">
         <div class="cut">
-          <a class="name" href={typeof place === "string" ? link(["jobs", place]) : link(["jobs"], { ...place, ...among })}>
+          <a class="name" title={titleOf(group)} href={typeof place === "string" ? link(["jobs", place]) : link(["jobs"], { ...place, ...among })}>
             {never ? "Can never start" : titleOf(group)}
           </a>
         </div>
