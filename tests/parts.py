@@ -104,7 +104,7 @@ GROUPS_OF_MAKE_TEST = (
     (
         *_places("slow/slipway", "test_compose.py test_doctor.py test_ignored_by_git.py test_init.py"),
         *_places("slow/slipway", "test_main.py test_stopped.py"),
-        *_places("slow", "admission confined connections core delivery intake lifecycle page"),
+        *_places("slow", "adapters admission confined connections core delivery intake lifecycle page"),
     ),
 )
 IN_MAKE_TEST = tuple(place for group in GROUPS_OF_MAKE_TEST for place in group)
@@ -125,9 +125,11 @@ ONLY_IN_CI = (
 #: By the beginning of its path, the longest one: what a change concerns; any other path concerns all.
 CONCERNS = {
     "docs/": (*_ALWAYS, "guides"),
+    "docs/how-to/certificates-for-a-login-node.md": (*_ALWAYS, "guides", "slurm"),
     "README.md": (*_ALWAYS, "guides"),
     "CHANGELOG.md": _ALWAYS,
     "CONTRIBUTING.md": _ALWAYS,
+    "RELEASING.md": _ALWAYS,
     "SECURITY.md": _ALWAYS,
     "LICENSE": (*_ALWAYS, "install"),
     ".vscode/": _ALWAYS,
@@ -135,15 +137,18 @@ CONCERNS = {
     ".github/workflows/deploy.yml": _ALWAYS,
     ".github/workflows/core-tools.yml": _ALWAYS,
     ".github/workflows/nightly.yml": _ALWAYS,
+    ".github/workflows/release.yml": _ALWAYS,
     "web/": (*_ALWAYS, "app", "page"),
     "bench/": _ALWAYS,
     "bench/download.py": (*_ALWAYS, "journeys"),
     "infra/": (*_ALWAYS, "app", "local", "guides", "journeys", "templates"),
+    "infra/slurm/": (*_ALWAYS, "slurm"),
     "azure.yaml": (*_ALWAYS, "app", "templates"),
     "function_app.py": _OF_APP,
     "functions/": _OF_APP,
     "shared/": _OF_APP,
     "shared/core/": (*_OF_APP, "slurm"),
+    "shared/adapters/ssh_certificates.py": (*_OF_APP, "slurm"),
     "shared/lifecycle/": (*_OF_APP, "slurm"),
     "shared/engines/": (*_OF_APP, "local", "slurm"),
     "confined/": (*_OF_APP, "local", "slurm"),
