@@ -96,7 +96,7 @@ def site(cluster: Slurm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     folder = tmp_path_factory.mktemp("login")
     ca, following, other = (folder / f"{one}_ca" for one in ("enter", "next", "other"))
     public, next_public, _ = (new_key(one) for one in (ca, following, other))
-    variables = {"SLURM_CONF": str(cluster.client_conf), **OF_THE_ACCOUNT}
+    variables = {**cluster.client_environment, **OF_THE_ACCOUNT}
     with login_node(folder, cluster.user, f"{public}\n{next_public}", variables) as node:
         yield Site(cluster, node, ca, following, other)
 
@@ -226,7 +226,7 @@ async def test_with_a_key_of_the_account_srun_starts_without_its_variables(
 ) -> None:
     public, enter = new_key(tmp_path / "own"), {"login": "127.0.0.1", "user": cluster.user}
     (tmp_path / "authorized").write_text(f"{public}\n")
-    variables = {"SLURM_CONF": str(cluster.client_conf), **OF_THE_ACCOUNT}
+    variables = {**cluster.client_environment, **OF_THE_ACCOUNT}
     lines = f"AuthorizedKeysFile {tmp_path / 'authorized'}\n"
     with login_node(tmp_path, cluster.user, "", variables, lines) as node:
         async with running(cluster, enter=enter) as entered:
