@@ -28,8 +28,8 @@ _TRIES = 3
 #: The members of a message that name its code, the values of a sweep, and its idempotency key.
 CODE, SWEEP, KEY = "code", "sweep", "idempotencyKey"
 
-#: A look at a message, with its code, before it is sent.
-Look = Callable[[bytes, Tree, Archive], Awaitable[Mapping[str, Any] | None]]
+#: An inspection of a message, with its code, before it is sent.
+Inspect = Callable[[bytes, Tree, Archive], Awaitable[Mapping[str, Any] | None]]
 #: The setting that says how large code may be.
 MOST = "SLIPWAY_CODE_MIB"
 
@@ -90,12 +90,12 @@ async def submit_folder(
     name: str = "",
     file: Path | None = None,
     key: str = "",
-    look: Look | None = None,
+    inspect: Inspect | None = None,
 ) -> Mapping[str, Any]:
     """Submit a job.json, or an envelope with one, with a folder as its code. Raises Failure.
 
-    `file` has the document, and is not a part of the code; None if it comes from elsewhere. What `look` makes
-    of it before it is sent is returned instead, unless that is None.
+    `file` has the document, and is not a part of the code; None if it comes from elsewhere. What `inspect`
+    makes of it before it is sent is returned instead, unless that is None.
     """
     message = {"spec": document} if is_bare_job(document) else document
     if CODE in message:
@@ -105,7 +105,7 @@ async def submit_folder(
     limit = Settings(await api.settings()).whole(MOST) * MIB
     async with archive_of(tree, limit) as archive:
         await say_words(tree, archive.packed)
-        if look and (answer := await look(with_code(message, archive), tree, archive)) is not None:
+        if inspect and (answer := await inspect(with_code(message, archive), tree, archive)) is not None:
             return answer
         called = "the document" if file is None else str(file)
         return await Submission(message, name, called, key).send(api, archive)

@@ -127,13 +127,12 @@ def run(
     from slipway.commands.run.parameters import parameters
     from slipway.commands.run.run import run as send_and_follow
 
-    how_long, hold_length = time_limit(time), time_limit(hold, "--hold")
-    named, urls = labels(label or ()), tuple(notify or ())
-    terms = Terms(how_long, priority, retry, named, experiment, urls, hold_length)
+    how_long, hold_length, to_urls = time_limit(time), time_limit(hold, "--hold"), tuple(notify or ())
+    terms = Terms(how_long, priority, retry, labels(label or ()), experiment, to_urls, hold_length)
     order, values = Order(after or (), after_failure or ()), variables(env or ())
     words, sealed = tuple(arguments or ()), secret_values(secret or ())
     choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed, terms)
-    values_of_sweep, once = parameters(sweep or ()), idempotency_key
-    options = Options(choices, name, save, script, values_of_sweep, parallel, once=once, max_cost=max_cost)
+    of_sweep, once = parameters(sweep or ()), idempotency_key
+    options = Options(choices, name, save, script, of_sweep, parallel, once=once, max_cost=max_cost)
     code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
     raise typer.Exit(code)

@@ -29,7 +29,7 @@ _AT_ONCE = Order()
 
 
 class How(NamedTuple):
-    """How to submit: by which key ("": a new one), for how much at most, only to look, for a program."""
+    """How to submit: by which key ("": a new one), for how much at most, only to inspect, for a program."""
 
     once: str = ""
     max_cost: float | None = None
@@ -65,7 +65,7 @@ def run(
         raise Failure(f"{file}: cannot be read: {error.strerror}") from error
 
     async def ask(api: Service) -> int:
-        async def look(
+        async def inspect(
             document: bytes, tree: Tree | None = None, archive: Archive | None = None
         ) -> Mapping[str, Any] | None:
             if not how.dry and how.max_cost is None:
@@ -79,10 +79,10 @@ def run(
         if code is not None:
             message = in_order(_object(document, called), await order.ids(api))
             own = None if stdin else file
-            answer = await submit_folder(api, message, code, name_of(file), own, how.once, look)
+            answer = await submit_folder(api, message, code, name_of(file), own, how.once, inspect)
             return _shown(answer, called, how)
         ordered = text_in_order(document, await order.ids(api))
-        if plan := await look(ordered):
+        if plan := await inspect(ordered):
             return _shown(plan, called, how)
         return await submit(api, ordered, called, name_of(file), how)
 
