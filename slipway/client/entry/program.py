@@ -3,7 +3,8 @@
 Only the job's own processes have its id in their environment. The oldest of them, or the oldest of the wanted
 rank, lends its environment and its directory, so the values are the true ones, and nothing is stored on the
 node. The kernel shows them to the same user only. What was entered has a mark, and is not taken for the job.
-Where Slurm starts it, only processes of that Slurm job count: by its cgroup, or below root's slurmstepd.
+Where srun starts it, only processes of the same job of the cluster count: by its cgroup, or below the program
+of root that runs it (`…stepd: [4711.batch]`).
 
 It travels as an argument, in Python, which keeps every byte, and in POSIX shell for a node without Python.
 """
@@ -33,7 +34,7 @@ def scope(pid):
 def step(pid):
     try:
         while int(pid) > 1:
-            title = re.match(rb"slurmstepd: \\[([0-9]+)[.]", read(pid, "cmdline"))
+            title = re.match(rb"[a-z]+stepd: \\[([0-9]+)[.]", read(pid, "cmdline"))
             if title and re.search(rb"\\nUid:\\s+0\\s", read(pid, "status")):
                 return [title[1]]
             pid = read(pid, "stat").rpartition(b")")[2].split()[1].decode()
@@ -120,7 +121,7 @@ slipway_scope() {
   while [ -z "$slipway_text" ] && [ "$slipway_parent" -gt 1 ]; do
     case $(LC_ALL=C sed -n '/^Uid:[^0-9]*0[^0-9]/p' "/proc/$slipway_parent/status") in
       Uid:*) slipway_step=$(LC_ALL=C tr '\000' '\n' <"/proc/$slipway_parent/cmdline" |
-        LC_ALL=C sed -n '1s/^slurmstepd: \[\([0-9][0-9]*\)[.].*/\1/p') ;;
+        LC_ALL=C sed -n '1s/^[a-z]*stepd: \[\([0-9][0-9]*\)[.].*/\1/p') ;;
       *) slipway_step= ;;
     esac
     slipway_stat "/proc/$slipway_parent" || return
