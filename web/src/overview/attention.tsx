@@ -23,7 +23,7 @@ export function Attention(seen: Seen) {
   return (
     <Panel id="attention" title="Needs attention" count={number || undefined} more={failures.length > 0 && <a class="link" href={all}>All that failed</a>}>
       {number === 0 && <p class="empty">Nothing needs anyone. {succeeded(seen)}</p>}
-      <ul class="lines todo" aria-labelledby="attention">
+      <ul class="lines todo" aria-labelledby="attention" data-start>
         {never.map((group) => (
           <Never key={group.oldest.id} group={group} now={now} />
         ))}
