@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import random
@@ -62,6 +63,7 @@ def log_faults(settings: Settings) -> None:
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
+    from shared.adapters.ssh_certificates import certificates_of
     from shared.adapters.storage.activity import BlobActivity
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.drops import BlobDrops
@@ -89,10 +91,12 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         clock=_now,
         token=lambda: uuid.uuid4().hex,
         jitter=random.random,
+        pause=asyncio.sleep,
         secrets=_secrets(settings),
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),
         keys=_keys(settings),
+        certificates=certificates_of(settings.text("SLIPWAY_ENTER_CA")),
         addresses=_addresses(settings, account, connection),
         meter=meter,
         troubles=troubles,

@@ -158,6 +158,17 @@ ATTEMPT = Parameter(
     "the attempt whose files are meant, by default the current one",
     {"type": "integer", "minimum": 1},
 )
+#: Of a log, of an answer with numbers, and of both with the job.
+LOG_PART = (
+    text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
+    Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
+    ATTEMPT,
+)
+_POINTS = Parameter(
+    "points", "points of a series at most", {"type": "integer", "minimum": 4, "maximum": 2000}
+)
+NUMBERS = (AFTER, _POINTS, ATTEMPT)
+LIVE = (AFTER, LOG_PART[0], _POINTS, ATTEMPT)
 #: Of an archive.
 FILE = text("file", "the name of one file of it, whose text is answered, too", "train.py")
 #: Of every GET that answers JSON.
@@ -192,11 +203,14 @@ SNAPSHOT = Body(
 ARCHIVE = Body("the archive, as it was packed", ({},), kind="application/octet-stream")
 TEAMS = Body("the teams, whole", ({"type": "object"},))
 ENTRY = Body(
-    "the rank to enter, 0 if it is left out",
+    "the rank to enter, 0 if it is left out, and a new key for a login node that wants certificates",
     (
         {
             "type": "object",
-            "properties": {"rank": {"type": "integer", "minimum": 0}},
+            "properties": {
+                "rank": {"type": "integer", "minimum": 0},
+                "publicKey": {"type": "string", "pattern": "^ssh-ed25519 [A-Za-z0-9+/]{68}$"},
+            },
             "additionalProperties": False,
         },
     ),

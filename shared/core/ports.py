@@ -6,7 +6,7 @@ Every verb may be repeated safely. Adapters return or raise; they never call bac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
@@ -27,6 +27,7 @@ from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
 from shared.core.pacing.shared_call import JointLooks
 from shared.core.policy import Policy
+from shared.core.relations.permit import Certificates
 from shared.core.teams.teams_store import TeamsStore
 from shared.core.trouble import Troubles
 
@@ -140,8 +141,7 @@ class Posted:
     outcome: Outcome
     status: int | None
     detail: str
-    #: Seconds, at most a day; None if the receiver named none.
-    retry_after: float | None
+    retry_after: float | None  # seconds, at most a day; None if the receiver named none
     milliseconds: int
 
 
@@ -229,12 +229,11 @@ class Ports:
     clock: Callable[[], datetime]
     token: Callable[[], str]
     jitter: Callable[[], float]
-    #: the same object in which the ledger notes unreadable rows
-    troubles: Troubles
+    pause: Callable[[float], Awaitable[None]]  # for less than a second
+    troubles: Troubles  # the same object in which the ledger notes unreadable rows
     breaker: Breaker = field(default_factory=Breaker)  # by cluster
     receivers: Receivers = field(default_factory=Receivers)
-    #: name → signing secrets, newest first
-    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, newest first
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     #: settings that clients need to send files, by name; no secrets
@@ -248,3 +247,4 @@ class Ports:
     addresses: Addresses | None = None  # None if every byte of a job's files goes through the app
     tokens: Tokens | None = None  # None if the host checks function keys
     keys: NamedKeys | None = None  # None if function keys have no names
+    certificates: Certificates | None = None  # None without a key that signs them

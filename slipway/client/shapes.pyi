@@ -67,6 +67,8 @@ class SrunPlace(TypedDict):
     node: str
     login: NotRequired[str]
     user: str
+    certificate: NotRequired[str]
+    expires: NotRequired[str]
 
 class SshPlace(TypedDict):
     host: str
@@ -550,6 +552,22 @@ class Metrics(TypedDict):
     restarted: bool
     note: NotRequired[str]
 
+class LogPart(TypedDict):
+    file: str
+    start: int
+    size: int
+    data: str
+
+class LiveJob(TypedDict):
+    job: JobDetail
+    files: NotRequired[list[str]]
+    log: list[LogPart]
+    metrics: NotRequired[Metrics]
+    next: str
+    more: bool
+    restarted: bool
+    note: NotRequired[str]
+
 class LastLines(TypedDict):
     file: str
     lines: list[str]
@@ -758,6 +776,7 @@ class TrailAct(TypedDict):
     status: int
     result: NotRequired[str]
     team: NotRequired[str]
+    detail: NotRequired[str]
 
 class Trail(TypedDict):
     acts: list[TrailAct]

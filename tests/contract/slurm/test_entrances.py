@@ -6,8 +6,9 @@ import asyncio
 import os
 import pty
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,7 @@ JOB = "j_" + "a" * 24
 #: What the app gives to every job, and what its author does.
 OWN = {"SLIPWAY_JOB_ID": JOB, "SLIPWAY_ATTEMPT": "1", "COLOUR": "dark  blue", "CUDA_VISIBLE_DEVICES": ""}
 CANARY = "canary-of-the-person"
+LOCAL = {"local": True}
 #: It shows its variables, and waits for a word.
 _OWN = "$AZ_BATCHAI_STDOUTERR_DIR/%s-$AZ_BATCHAI_TASK_INDEX"
 _JOB = f"env -0 >{_OWN % 'env'}; pwd >{_OWN % 'pwd'}; "
@@ -39,8 +41,9 @@ _WAITS = "until [ -e $AZ_BATCHAI_STDOUTERR_DIR/over ]; do sleep 0.2; done"
 class Entered:
     """A job that runs, and the person who enters it."""
 
-    def __init__(self, cluster: Slurm, places: Sequence[Place]) -> None:
-        self._cluster, self.places = cluster, places
+    def __init__(self, cluster: Slurm, entrances: Sequence[Entrance]) -> None:
+        self._cluster, self.entrances = cluster, entrances
+        self.places = [placed(rank, one) for rank, one in enumerate(entrances)]
 
     def words(self, words: Sequence[str], rank: int = 0, *, terminal: bool = False) -> list[str]:
         term = "xterm" if terminal else ""
@@ -51,7 +54,7 @@ class Entered:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "SLURM_CONF": str(self._cluster.client_conf), "HF_TOKEN": CANARY}
+        return {**os.environ, **self._cluster.client_environment, "HF_TOKEN": CANARY}
 
     async def run(self, *words: str, rank: int = 0, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return await asyncio.to_thread(
@@ -65,15 +68,17 @@ class Entered:
 
 
 @asynccontextmanager
-async def running(cluster: Slurm, ends: str = _WAITS) -> AsyncIterator[Entered]:
+async def running(
+    cluster: Slurm, ends: str = _WAITS, enter: Mapping[str, Any] = LOCAL, token: str = "t.1"
+) -> AsyncIterator[Entered]:
     """A job of two nodes with a process on each, until the block ends."""
     variables = [{"name": name, "value": value} for name, value in OWN.items()]
     secrets = [{"name": "JOB_SECRET", "value": "of the job"}]
     script = cluster.shared / f"entered-{abs(hash(ends))}.sh"
     script.write_text(_JOB + ends)
     block = {"pyTorchSettings": {"pythonScriptFilePath": str(script), "pythonInterpreterPath": "bash"}}
-    async with engine(cluster, enter={"local": True}) as slurm:
-        job_order = order(block, nodeCount=2, environmentVariables=variables, secrets=secrets)
+    async with engine(cluster, enter=enter) as slurm:
+        job_order = order(block, token=token, nodeCount=2, environmentVariables=variables, secrets=secrets)
         target = job_order.target
         await slurm.submit(job_order)
         try:
@@ -83,7 +88,7 @@ async def running(cluster: Slurm, ends: str = _WAITS) -> AsyncIterator[Entered]:
                 assert not patience.is_over(names)
                 await asyncio.sleep(0.1)
             ranks = [await slurm.entrance(target, job_order.document, rank) for rank in range(2)]
-            yield Entered(cluster, [placed(rank, one) for rank, one in enumerate(ranks)])
+            yield Entered(cluster, ranks)
         finally:
             await slurm.cancel(target)
             await until(slurm, target, lambda one: one is not None and one.state.terminal)
@@ -200,7 +205,8 @@ server.serve_forever()
 async def test_a_port_of_the_job_takes_and_gives_20_mb_on_several_connections(
     cluster: Slurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SLURM_CONF", str(cluster.client_conf))
+    for name, value in cluster.client_environment.items():
+        monkeypatch.setenv(name, value)
     data = os.urandom(1 << 20) * 20
 
     async def exchanged(port: int, content: bytes) -> bytes:
@@ -232,7 +238,7 @@ async def test_another_user_is_refused_in_the_words_of_slurm(cluster: Slurm) -> 
             subprocess.run,
             entered.words(["true"]),
             capture_output=True,
-            env={"PATH": os.environ["PATH"], "SLURM_CONF": str(cluster.client_conf)},
+            env=cluster.client_environment,
             user="nobody",
             check=False,
         )
