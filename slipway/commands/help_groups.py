@@ -37,7 +37,7 @@ GROUPS = {
         "setup",
     ),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
-    "The command itself": ("login", "logout", "doctor", "completion", "version"),
+    "The command itself": ("login", "logout", "doctor", "skill", "completion", "version"),
 }
 
 
