@@ -32,7 +32,7 @@ STEPS = [line for line in STEPS if line]
 CHARACTERS_OF_A_TOKEN = 4
 
 
-class Said(NamedTuple):
+class Called(NamedTuple):
     """What a call has printed, and its exit code."""
 
     out: str
@@ -72,7 +72,7 @@ class Agent:
         self.read = len(SKILL)
         self.calls = 0
 
-    async def follow(self, step: str, monkeypatch: pytest.MonkeyPatch, loss: Loss = "") -> Said:
+    async def follow(self, step: str, monkeypatch: pytest.MonkeyPatch, loss: Loss = "") -> Called:
         """Make the call of a step."""
         words = [self.words.get(word, word) for word in shlex.split(step)]
 
@@ -87,7 +87,7 @@ class Agent:
         captured = self.capsys.readouterr()
         self.calls += 1
         self.read += len(captured.out) + len(captured.err)
-        return Said(captured.out, code)
+        return Called(captured.out, code)
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ async def test_it_is_enough_to_go_from_a_folder_to_a_receipt(
     price, run, wait, _, download, receipt = STEPS
 
     looked = await agent.follow(price, monkeypatch)
-    sent = await agent.follow(run, monkeypatch)
-    agent.words["JOB"] = json.loads(sent.out)["id"]
+    submitted = await agent.follow(run, monkeypatch)
+    agent.words["JOB"] = json.loads(submitted.out)["id"]
     (name,) = agent.world.engine.started
     agent.world.engine.output = {"stdout.txt": b"a line\n"}
     agent.world.engine.set_state(name, JobState.SUCCEEDED)
@@ -137,7 +137,7 @@ async def test_it_is_enough_to_go_from_a_folder_to_a_receipt(
 
     assert json.loads(looked.out)["explanation"]["verdict"] == "runs"
     assert json.loads(looked.out)["explanation"]["cost"]["price"][0]["total"]["to"] == 4
-    assert [one.code for one in (looked, sent, ended, fetched, record)] == [0, 0, 0, 0, 0]
+    assert [one.code for one in (looked, submitted, ended, fetched, record)] == [0, 0, 0, 0, 0]
     assert json.loads(ended.out)["state"] == "succeeded"
     assert json.loads(record.out)["state"] == "succeeded"
     assert agent.calls <= 6
@@ -149,10 +149,10 @@ async def test_repeated_calls_whose_answers_are_lost_are_one_job(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[Loss] = ["cut", "502 in HTML", "", ""]
-    sent = [await agent.follow(STEPS[1], monkeypatch, loss) for loss in answers]
+    submitted = [await agent.follow(STEPS[1], monkeypatch, loss) for loss in answers]
 
-    assert {one.code for one in sent} == {0}
-    assert len({json.loads(one.out)["id"] for one in sent}) == len(agent.world.ledger.jobs) == 1
+    assert {one.code for one in submitted} == {0}
+    assert len({json.loads(one.out)["id"] for one in submitted}) == len(agent.world.ledger.jobs) == 1
 
 
 @pytest.mark.usefixtures("storage")
