@@ -16,6 +16,7 @@ export function Search({ route }: { route: Route }) {
   const [elsewhere, setElsewhere] = useState<Filters>({});
   useEffect(() => setElsewhere({}), [isList]);
   const search = isList ? searchOf(route.query) : elsewhere;
+  useSlash();
   const change = (members: Filters) => {
     if (isList) changeQuery(route, members);
     else setElsewhere((before) => ({ ...before, ...members }));
@@ -163,8 +164,9 @@ function useField(search: Filters, isList: boolean, onChange: (members: Filters)
   const write = (value: string) => {
     setText(value);
     stop();
-    const { before, key, part } = pieceOf(value);
-    if (isList) timer.current = window.setTimeout(() => onChange({ contains: (own.current = (key === "" ? before + part : before).trim()) }), PAUSE);
+    const { before, key } = pieceOf(value);
+    const { words: now } = typed(key === "" ? value : before, {});
+    if (isList) timer.current = window.setTimeout(() => onChange({ contains: (own.current = now) }), PAUSE);
   };
   return {
     text,
@@ -176,4 +178,17 @@ function useField(search: Filters, isList: boolean, onChange: (members: Filters)
       setText(value);
     },
   };
+}
+
+/** The key `/` goes to the search, as on many pages. */
+function useSlash(): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== "/" || (event.target as HTMLElement).closest("input, select, textarea, [contenteditable], .editor")) return;
+      event.preventDefault();
+      document.getElementById("search")?.focus();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
 }
