@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import type { NodeHistory } from "../answers";
 import { deploymentTime } from "../clock";
+import { clockTime } from "../days";
 import { type Drawing, colourOf, useChart } from "../parts/chart";
 
 const HEIGHT = 160;
@@ -21,7 +22,7 @@ export function History({ name, history }: { name: string; history: NodeHistory 
     return {
       options: {
         height: HEIGHT,
-        axes: [{ ...across, size: 34 }, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
+        axes: [{ ...across, size: 30, values: (_, places) => places.map((at) => clockTime(new Date(1000 * at))) }, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
         scales: { x: { range: [Math.min(history.points[0]?.[0] ?? now, now - LEAST), now] }, y: { range: (_, __, most) => [0, Math.max(1, most)] } },
         // The highest first: each one covers what stands below it.
         series: [{}, ...shown.toReversed().map(({ state }) => ({ stroke: stroke(state), fill: stroke(state), width: 1, points: { show: false }, ...(stepped && { paths: stepped }) }))],

@@ -1,6 +1,6 @@
 import { ENDS, type JobLine } from "../answers";
 import { deploymentTime } from "../clock";
-import { ago, exactTime } from "../days";
+import { ago, comingTime, exactTime } from "../days";
 import { Middle } from "../parts/middle";
 import { State } from "../parts/parts";
 import { link } from "../route";
@@ -57,14 +57,14 @@ export function Queue({ name, jobs, isCut }: QueueProps) {
   );
 }
 
-/** Since when it runs, or how long ago it was accepted. */
+/** Since when it runs, or when it was accepted. */
 function Since({ job }: { job: JobLine }) {
   const at = new Date(job.startedAt ?? job.createdAt);
   return (
     <span class="soft num">
       {job.startedAt ? "since " : "accepted "}
       <time dateTime={at.toISOString()} title={exactTime(at)}>
-        {ago(at, new Date(deploymentTime()))}
+        {job.startedAt ? comingTime(at, new Date(deploymentTime())) : ago(at, new Date(deploymentTime()))}
       </time>
     </span>
   );

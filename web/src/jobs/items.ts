@@ -117,8 +117,12 @@ export function jobsOf(item: Item): readonly JobLine[] {
   return item.kind === "job" ? [item.job] : [];
 }
 
-/** What the names of some jobs have in common, from the first of them to the last. */
+/** The first and the last of the names of some jobs; of the last, the words that both begin with are left out. */
 export function span(jobs: readonly JobLine[]): { first: string; last: string } {
   const names = jobs.map(({ name }) => name).toSorted();
-  return { first: names[0] ?? "", last: names.at(-1) ?? "" };
+  const [first, last] = [names[0] ?? "", names.at(-1) ?? ""];
+  let alike = 0;
+  while (alike < last.length && first[alike] === last[alike]) alike += 1;
+  const begin = last.slice(0, alike).search(/[^\p{L}\p{N}][\p{L}\p{N}]*$/u) + 1;
+  return { first, last: first === last ? last : last.slice(begin) };
 }

@@ -1,3 +1,5 @@
+import "./middle.css";
+
 /** A long name without its middle, as its end is what differs most: never less than its last characters. */
 const TAIL = 12;
 /** Texts that read in one direction, letter by letter; others are cut at their end. */

@@ -6,6 +6,9 @@ import type { Curve } from "./curves";
 const HEIGHT = 300;
 const INKS = ["--c2", "--c3", "--c4", "--c5"];
 
+/** Between labels of steps and epochs. */
+const WHOLE = [1, 2, 5].flatMap((one) => Array.from({ length: 12 }, (_, power) => one * 10 ** power)).toSorted((a, b) => a - b);
+
 export interface Drawn {
   id: string;
   name: string;
@@ -24,7 +27,7 @@ export function CurvesPlot({ metric, drawn, bestId, chosenId, version }: { metri
       return { label: one.name, stroke: colourOf(isBest ? "--c1" : (INKS[index % INKS.length] ?? "--c2")), width: isBest ? 2.5 : 1, alpha: isBest || drawn.length === 1 ? 1 : 0.5, spanGaps: true, points: { show: one.curve.points.length === 1 } };
     });
     const scales = { x: { time: order[0]?.curve.axis === "time", range: spread(xs[0] ?? null, xs.at(-1) ?? null, 1) }, y: { range: (_: uPlot, least: number, most: number) => padded(least, most) } };
-    return { options: { height: HEIGHT, scales, axes: [{ ...across, size: 30 }, up], cursor: { show: false }, series: [{}, ...series] }, data: [xs, ...values] };
+    return { options: { height: HEIGHT, scales, axes: [{ ...across, size: 30, ...(xs.every(Number.isInteger) && { incrs: WHOLE }) }, up], cursor: { show: false }, series: [{}, ...series] }, data: [xs, ...values] };
   };
   const box = useChart(draw, [version, metric, bestId, chosenId, drawn.length]);
   const best = drawn.find(({ id }) => id === bestId);
