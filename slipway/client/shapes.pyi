@@ -582,6 +582,7 @@ class WaitingGroup(TypedDict):
     jobs: int
     oldest: JobMark
     next: JobMark
+    nextBy: NotRequired[str]
 
 class FailureGroup(TypedDict):
     signature: str
@@ -596,9 +597,35 @@ class IdleJob(TypedDict):
     since: str
     endsAfter: str
 
+class RunningJob(TypedDict):
+    id: str
+    name: str
+    owner: NotRequired[str]
+    team: NotRequired[str]
+    cluster: str
+    nodes: int
+    gpus: int
+    since: str
+    until: NotRequired[str]
+
+class EndedJob(TypedDict):
+    id: str
+    name: str
+    owner: NotRequired[str]
+    state: str
+    at: str
+    ran: int
+    error: NotRequired[str]
+
+class EndsByTime(TypedDict):
+    hours: int
+    succeeded: list[int]
+    failed: list[int]
+
 class ClusterNodes(TypedDict):
     name: str
     nodes: dict[str, int] | None
+    maximum: NotRequired[int]
     at: str | None
 
 class TeamMonth(TypedDict):
@@ -627,6 +654,9 @@ class Overview(TypedDict):
     waiting: list[WaitingGroup]
     failures: list[FailureGroup]
     idle: list[IdleJob]
+    running: list[RunningJob]
+    ended: list[EndedJob]
+    ends: EndsByTime
     clusters: list[ClusterNodes]
     month: str
     currency: str

@@ -54,6 +54,8 @@ class ActiveJob(NamedTuple):
     gpus: int
     #: what it may use if a cluster has it, or is being given it; None for others
     most: Usage | None
+    #: when a running job began to run; None for others
+    started: datetime | None
     #: when a running job reaches its time limit
     until: datetime | None
     #: since when it does nothing with what it has, and when its end is requested
@@ -104,6 +106,7 @@ def _active_job(job: Job) -> ActiveJob:
         job.nodes,
         job.gpus,
         _most(job) if job.target else None,
+        job.started if job.state is JobState.RUNNING else None,
         job.started + hours if job.state is JobState.RUNNING and job.started and hours else None,
         (job.idle.since, job.idle.ends) if job.idle else None,
         tuple(one.job for one in job.unmet),
