@@ -48,13 +48,14 @@ function Field({ search, isList, onChange, onShow }: FieldProps) {
   const tokens = tokensOf(search);
   const isShown = isOpen && offers.length > 0;
 
-  const take = (members: Filters, rest: string) => {
+  const take = (members: Filters, rest: string, change = onChange) => {
     field.stop();
     const values = Object.entries(members).flatMap(([name, value]) => Object.entries(added(search, name, value)));
     const { members: others, words } = typed(rest, search);
-    onShow({ ...others, ...Object.fromEntries(values), contains: words });
+    change({ ...others, ...Object.fromEntries(values), contains: words });
     setText(words && `${words} `);
     setAt(-1);
+    open(false);
   };
   const pick = (offer: Offer) => {
     const { before } = pieceOf(text);
@@ -76,10 +77,7 @@ function Field({ search, isList, onChange, onShow }: FieldProps) {
       if (offers.length > 0) setAt(event.key === "ArrowDown" ? (at + 1) % offers.length : (Math.max(at, 0) - 1 + offers.length) % offers.length);
     } else if (event.key === "Enter") {
       if (active) pick(active);
-      else {
-        take({}, text);
-        open(false);
-      }
+      else take({}, text, onShow);
     } else if (event.key === "Escape") {
       if (isShown) open(false);
       else input.current?.blur();
