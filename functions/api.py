@@ -15,6 +15,7 @@ from functions.openapi.elements import (
     JOB_DOCUMENT,
     JOB_HEADERS,
     KEY,
+    LIVE,
     RECEIPT_DOCUMENT,
     Parameter,
     text,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from shared.answers.entry import JobEntry
     from shared.answers.job import AcceptedJob, JobDetail, JobPage
     from shared.answers.job_sweep import AcceptedSweep, SweepDetail
+    from shared.answers.output import LiveJob
     from shared.core.job import Job
     from shared.intake.accept import Accepted
 
@@ -158,6 +160,29 @@ async def get_job(req: func.HttpRequest) -> Reply[JobDetail]:
     from shared.operate.detail import detail
 
     return answer(await detail(ports(), req.route_params["id"], caller()))
+
+
+@operation(
+    blueprint,
+    "GET",
+    "jobs/{id}/live",
+    refused=(404, 410),
+    query=LIVE,
+)
+async def get_live(req: func.HttpRequest) -> Reply[LiveJob]:
+    """Get a job with the end of its log and its new numbers.
+
+    For those who watch it: one request instead of three. With `after`, what was written since. Standard
+    output comes with the standard error of the same process. Ask [at most every five
+    seconds](api.md#watch-a-job); an answer that is the same is 304.
+    """
+    from shared.operate.files.live import live
+
+    query = req.params
+    after, file, attempt = (query.get(name, "") for name in ("after", "file", "attempt"))
+    points = query.get("points", "")
+    job_id = req.route_params["id"]
+    return answer(await live(ports(), job_id, after, caller(), file=file, attempt=attempt, points=points))
 
 
 @operation(blueprint, "POST", "jobs/{id}/entry", refused=(404, 409, 410, 413), body=ENTRY)

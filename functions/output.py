@@ -8,7 +8,7 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.openapi.elements import AFTER, ARCHIVE, ATTEMPT, FILE, FOLDER, LOG, SNAPSHOT, Parameter, text
+from functions.openapi.elements import AFTER, ARCHIVE, ATTEMPT, FILE, FOLDER, LOG, LOG_PART, NUMBERS, SNAPSHOT
 from functions.openapi.operation import operation
 from functions.problem import HEADERS, Reply, answer, body_of
 from functions.process import ports
@@ -34,11 +34,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
     "jobs/{id}/log",
     answers={200: LOG},
     refused=(404, 409, 410),
-    query=(
-        text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
-        Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
-        ATTEMPT,
-    ),
+    query=LOG_PART,
 )
 async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """Read a part of a job's log.
@@ -137,11 +133,7 @@ async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
     "GET",
     "jobs/{id}/metrics",
     refused=(404, 409, 410),
-    query=(
-        AFTER,
-        Parameter("points", "points of a series at most", {"type": "integer", "minimum": 4, "maximum": 2000}),
-        ATTEMPT,
-    ),
+    query=NUMBERS,
 )
 async def get_metrics(req: func.HttpRequest) -> Reply[Metrics]:
     """Read the numbers that a job and its nodes report.

@@ -158,6 +158,17 @@ ATTEMPT = Parameter(
     "the attempt whose files are meant, by default the current one",
     {"type": "integer", "minimum": 1},
 )
+#: Of a log, of an answer with numbers, and of both with the job.
+LOG_PART = (
+    text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
+    Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
+    ATTEMPT,
+)
+_POINTS = Parameter(
+    "points", "points of a series at most", {"type": "integer", "minimum": 4, "maximum": 2000}
+)
+NUMBERS = (AFTER, _POINTS, ATTEMPT)
+LIVE = (AFTER, LOG_PART[0], _POINTS, ATTEMPT)
 #: Of an archive.
 FILE = text("file", "the name of one file of it, whose text is answered, too", "train.py")
 #: Of every GET that answers JSON.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from shared.answers.base import Answer, Time
 from shared.answers.job import JobDetail
 
@@ -102,6 +104,36 @@ class Metrics(Answer):
     """Whether the job began a new run: the points of earlier responses are out of date."""
     note: str | None = None
     """What was left out."""
+
+
+class LogPart(Answer):
+    """Bytes of a log."""
+
+    file: str
+    start: int
+    """Where they begin: after the end of the part before if too much was written since."""
+    size: int
+    """Bytes of the file."""
+    data: str = Field(json_schema_extra={"contentEncoding": "base64"})
+
+
+class LiveJob(Answer):
+    """A job, and what it has written since the `after` of the request."""
+
+    job: JobDetail
+    files: tuple[str, ...] | None = None
+    """The names in `stdouterr`, at most 1,000; left out while they are those of the answer before."""
+    log: tuple[LogPart, ...]
+    """Of the file and of the standard error of the same process; at most 256 KiB of each."""
+    metrics: Metrics | None = None
+    next: str
+    """The `after` of the next request."""
+    more: bool
+    """Whether there are more numbers to read already."""
+    restarted: bool
+    """Whether the job began a new run: the log and the points of earlier answers are out of date."""
+    note: str | None = None
+    """Why the log or the numbers are missing."""
 
 
 class LastLines(Answer):

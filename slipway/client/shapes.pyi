@@ -550,6 +550,22 @@ class Metrics(TypedDict):
     restarted: bool
     note: NotRequired[str]
 
+class LogPart(TypedDict):
+    file: str
+    start: int
+    size: int
+    data: str
+
+class LiveJob(TypedDict):
+    job: JobDetail
+    files: NotRequired[list[str]]
+    log: list[LogPart]
+    metrics: NotRequired[Metrics]
+    next: str
+    more: bool
+    restarted: bool
+    note: NotRequired[str]
+
 class LastLines(TypedDict):
     file: str
     lines: list[str]

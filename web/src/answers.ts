@@ -841,6 +841,34 @@ export type Metrics = {
   note?: string;
 };
 
+/** Bytes of a log. */
+export type LogPart = {
+  file: string;
+  /** Where they begin: after the end of the part before if too much was written since. */
+  start: number;
+  /** Bytes of the file. */
+  size: number;
+  data: string;
+};
+
+/** A job, and what it has written since the `after` of the request. */
+export type LiveJob = {
+  job: JobDetail;
+  /** The names in `stdouterr`, at most 1,000; left out while they are those of the answer before. */
+  files?: string[];
+  /** Of the file and of the standard error of the same process; at most 256 KiB of each. */
+  log: LogPart[];
+  metrics?: Metrics;
+  /** The `after` of the next request. */
+  next: string;
+  /** Whether there are more numbers to read already. */
+  more: boolean;
+  /** Whether the job began a new run: the log and the points of earlier answers are out of date. */
+  restarted: boolean;
+  /** Why the log or the numbers are missing. */
+  note?: string;
+};
+
 /** How a failed job's standard error ended, or its standard output if it has no other. */
 export type LastLines = {
   file: string;

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from shared.core.errors import Misuse
 
+T = TypeVar("T")
 #: The most characters of a cursor, which is part of an address.
 _LONGEST = 8000
 _MOST = 2**53
@@ -33,8 +34,7 @@ class Cursor:
     def text(self) -> str:
         """The cursor as URL-safe text."""
         positions = {name: [position.offset, position.line] for name, position in self.positions.items()}
-        plain = json.dumps([*self.run, positions], separators=(",", ":"))
-        return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+        return as_text([*self.run, positions])
 
 
 #: The start of every file.
@@ -43,24 +43,36 @@ START = Cursor((0, 0), {})
 
 def cursor_of(text: str) -> Cursor:
     """The cursor of a text; START for "". Raises Misuse for other texts."""
-    if not text:
-        return START
+    return value_of(text, _cursor) if text else START
+
+
+def _cursor(value: Any) -> Cursor:
+    attempt, queued, positions = value
+    by_name = {str(name): Position(count(offset), count(line)) for name, (offset, line) in positions.items()}
+    return Cursor((count(attempt), count(queued)), by_name)
+
+
+def as_text(value: Any) -> str:
+    """A value as URL-safe text."""
+    plain = json.dumps(value, separators=(",", ":"))
+    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+
+
+def value_of(text: str, make: Callable[[Any], T]) -> T:
+    """What `make` makes of such a text. Raises Misuse where the text is not one, or where `make` fails."""
     try:
         if len(text) > _LONGEST:
             raise ValueError
         plain = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-        attempt, queued, positions = json.loads(plain)
-        by_name = {
-            str(name): Position(_count(offset), _count(line)) for name, (offset, line) in positions.items()
-        }
-        return Cursor((_count(attempt), _count(queued)), by_name)
+        return make(json.loads(plain))
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise Misuse(
             "after is not the `next` of an earlier answer", remedy="leave it out to start from the beginning"
         ) from None
 
 
-def _count(value: Any) -> int:
+def count(value: Any) -> int:
+    """The number. Raises ValueError for what is not one, or cannot be a place in a file."""
     if type(value) is not int or not 0 <= value < _MOST:
         raise ValueError
     return value

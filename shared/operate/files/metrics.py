@@ -138,7 +138,7 @@ async def metrics(
     before = cursor_of(after)
     stored = await attempt_of(ports, job_id, attempt, who)
     target, record = target_of(stored), stored.job
-    run, ended = (record.attempt, _queued(record)), record.state.terminal
+    run, ended = (record.attempt, queued(record)), record.state.terminal
     document = await ports.ledger.spec(job_id) or {}
     directories = [one["id"] for one in receipt.outputs(record, document)]
     engine = ports.engines.get(target.engine)
@@ -228,7 +228,7 @@ def _in_order(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d{1,9})", name)]
 
 
-def _queued(job: Job) -> int:
+def queued(job: Job) -> int:
     """The number of the history entry with which the last run of the attempt was queued."""
     own = (one for one in job.history if one.attempt == job.attempt and one.state in _WAITS)
     return max((one.sequence for one in own), default=0)

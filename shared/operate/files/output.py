@@ -155,7 +155,7 @@ async def stored_of(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller, attempt: str = ""
 ) -> Stored:
     """The job whose file is requested, in that attempt. Raises Misuse: 400, 404."""
-    _check_path(path)
+    check_path(path)
     if not _DIRECTORY.fullmatch(directory):
         raise Misuse("directory is not the id of an output directory", remedy="use stdouterr, or such an id")
     return await attempt_of(ports, job_id, attempt, who)
@@ -201,7 +201,7 @@ async def log(
 ) -> LogChunk:
     """A chunk of a log, its file's name, and whether more may come. Empty until the file exists."""
     if file is not None:
-        _check_path(file)
+        check_path(file)
     stored = await attempt_of(ports, job_id, attempt, who)
     target = target_of(stored)
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 16 else -1
@@ -222,7 +222,7 @@ async def log(
     return LogChunk(name, chunk, bool(chunk.data) or not stored.job.state.terminal)
 
 
-def _check_path(path: str) -> None:
+def check_path(path: str) -> None:
     """Raise Misuse (400) for a path that leaves its directory, or cannot be the name of a file."""
     if path.startswith("/") or ".." in path.split("/"):
         raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
@@ -236,7 +236,11 @@ def _check_path(path: str) -> None:
 def _first_log(files: tuple[OutputFile, ...] | None) -> str:
     if files is None or len(files) >= MOST:
         return _USUAL  # not among the first names, perhaps
-    names = sorted(f.name for f in files if f.size is not None)
+    return first_log(sorted(f.name for f in files if f.size is not None))
+
+
+def first_log(names: list[str]) -> str:
+    """The one to show first, of the names in their order. Raises NotFound where none is a standard output."""
     for start in ("stdout.txt", "stdout-0", "stdout-wk-0", "stdout"):
         match = next((n for n in names if n.startswith(start) and "job_prep" not in n), None)
         if match:

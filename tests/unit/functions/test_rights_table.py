@@ -21,7 +21,17 @@ _SEES, _CHANGES, _ASKS, _OPERATES, _ALL = "yyy..yy", "y-y..-y", "yyyyy-y", "----
 TABLE = {
     **dict.fromkeys(("get_job", "get_events", "get_receipt", "get_log", "get_errors", "get_metrics"), _SEES),
     **dict.fromkeys(
-        ("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep", "get_code"), _SEES
+        (
+            "get_outputs",
+            "get_files",
+            "get_file",
+            "get_zip",
+            "get_addresses",
+            "get_sweep",
+            "get_code",
+            "get_live",
+        ),
+        _SEES,
     ),
     **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job", "enter_job"), _CHANGES),
     **dict.fromkeys(("redeliver_job", "redeliver_event"), _CHANGES),

@@ -14,6 +14,7 @@ from shared.lifecycle.archive import archive
 from shared.operate.files import output
 from shared.operate.files.addresses import address_of_large, addresses
 from shared.operate.files.attempts import attempt_of
+from shared.operate.files.live import live
 from shared.operate.files.metrics import as_json, metrics
 from shared.operate.files.stderr import stderr
 from shared.operate.files.zipped import zipped
@@ -29,6 +30,7 @@ READERS: dict[str, Callable[[World, str, str], Awaitable[Any]]] = {
     "outputs": lambda world, job, attempt: output.outputs(world.ports, job, attempt=attempt),
     "metrics": lambda world, job, attempt: metrics(world.ports, job, attempt=attempt),
     "errors": lambda world, job, attempt: stderr(world.ports, job, attempt=attempt),
+    "live": lambda world, job, attempt: live(world.ports, job, "", KEY_HOLDER, attempt=attempt),
     "zip": lambda world, job, attempt: zipped(world.ports, job, "stdouterr", ".", attempt=attempt),
     "addresses": lambda world, job, attempt: addresses(
         world.ports, job, "stdouterr", ".", "", attempt=attempt
