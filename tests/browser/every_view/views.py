@@ -18,7 +18,7 @@ SWEEP = "s_1"
 _PARTS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 VIEWS = (
     *("jobs", f"jobs?sweep={SWEEP}", f"jobs?sweep={SWEEP}&view=compare", "jobs?group=experiment"),
-    *("clusters", "operate", "new"),
+    *("clusters", "usage", "operate", "new"),
     *(f"{RUNNING}{part}" for part in _PARTS),
     *(f"{ENDED}{part}" for part in _PARTS),
 )

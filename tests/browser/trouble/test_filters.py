@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.reader import Reader, answer_jobs, listed, search, token
+from tests.browser.reader import Reader, answer_jobs, comes, listed, search, token
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -31,8 +31,8 @@ async def test_a_filter_that_was_typed_takes_no_reader_back_who_has_gone_on(read
 
     await page.clock.run_for(1000)
 
+    await comes(page.get_by_role("heading", name="train-000001"))
     await expect(page).to_have_url(f"{reader.url}#/jobs/job-000001")
-    await expect(page.get_by_role("heading", name="train-000001")).to_be_visible()
 
 
 async def test_a_filter_that_was_typed_leaves_the_way_to_see_the_jobs_that_was_chosen_after_it(

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { Overview } from "../answers";
 import { Feed } from "../api";
 import { deploymentTime } from "../clock";
-import { ago } from "../days";
+import { ago, exactTime } from "../days";
 import { Sign } from "../parts/icon";
 import { LATEST, usePoll } from "../poll";
 import { changeQuery, type Route } from "../route";
@@ -68,7 +68,7 @@ export function States({ route }: { route: Route }) {
       </div>
       {overview && (
         <span class="soft since">
-          ended since <time dateTime={overview.since}>{ago(new Date(overview.since), new Date(deploymentTime()))}</time>
+          ended since <time dateTime={overview.since} title={exactTime(new Date(overview.since))}>{ago(new Date(overview.since), new Date(deploymentTime()))}</time>
         </span>
       )}
     </div>

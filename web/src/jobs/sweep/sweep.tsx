@@ -128,8 +128,8 @@ function Trials({ trials, parameters, metric, goal, best, chosen, onChoose, onHo
   const isDown = chosen["sort"] === sort ? chosen["desc"] === "1" : sort === "best" && goal === "highest";
   const turn = (id: string) => onChoose({ sort: id, desc: (id === sort ? !isDown : id === "best" && goal === "highest") ? "1" : "" });
   return (
-    <section class="panel trials" aria-label="Jobs of the sweep" tabIndex={0}>
-      <table>
+    <section class="panel trials" aria-label="Trials" tabIndex={0}>
+      <table aria-label="Jobs">
         <thead>
           <tr>
             {columns.map(([id, label]) => (
