@@ -19,6 +19,7 @@ import { applyTheme } from "./theme";
 
 /** The views by the first step of their address: their title, and where their program is. */
 const VIEWS: Record<string, { title: string; load: () => Promise<OneView> }> = {
+  overview: { title: "Overview", load: async () => (await import("./overview/overview")).Overview },
   jobs: { title: "Jobs", load: async () => (await import("./jobs/jobs")).Jobs },
   clusters: { title: "Clusters", load: async () => (await import("./clusters/clusters")).Clusters },
   usage: { title: "Usage", load: async () => (await import("./usage/usage")).Usage },
