@@ -12,7 +12,7 @@ import { type KeptList, listOf } from "./kept";
 import { Rows } from "./rows";
 import { apiQuery, type Filters, searchOf } from "./search/keys";
 import { States } from "./states";
-import { Sweep } from "./sweep/sweep";
+import { LazySweep } from "./sweep/lazy";
 
 /** Milliseconds. An idle view asks four times a minute: three times for the list, once for its counts; or twice, and for a sweep and a curve. */
 const [LIST, LIST_OF_SWEEP] = [20_000, 30_000];
@@ -82,7 +82,7 @@ function Results({ route, list, more, again }: ResultsProps) {
   const choose = (members: Filters) => changeQuery(route, members);
   if (way === "groups" && group) return <Groups kind={group} jobs={jobs} onMore={next === null ? undefined : more} />;
   if (way === "compare") return <Compare jobs={jobs} chosen={query} onChoose={choose} />;
-  if (way === "sweep") return <Sweep key={query["sweep"]} id={query["sweep"] ?? ""} jobs={jobs} chosen={query} onChoose={choose} onMore={next === null ? undefined : more} />;
+  if (way === "sweep") return <LazySweep key={query["sweep"]} id={query["sweep"] ?? ""} jobs={jobs} chosen={query} onChoose={choose} onMore={next === null ? undefined : more} />;
   const finish = () => {
     chosen.none();
     again();

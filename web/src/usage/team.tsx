@@ -1,7 +1,7 @@
 import type { TeamShare, TeamUse } from "../answers";
 import { shortNumber } from "../format";
 import { link } from "../route";
-import { Meter } from "./meter";
+import { Meter } from "../parts/meter";
 
 interface Props {
   team: TeamShare;
@@ -68,7 +68,7 @@ function Amount({ what, used, reserved, most }: { what: string; used: number; re
         </span>
         <span class="soft">{most === undefined ? "no limit" : `of ${shortNumber(most)}`}</span>
       </div>
-      <Meter used={used} reserved={reserved} most={most ?? 0} />
+      <Meter parts={[{ of: "run", amount: used }, { of: "wait", amount: reserved }]} whole={most ?? 0} />
       <div class="pair soft">
         <span>{reserved > 0 ? `${tidy(reserved)} reserved` : "none reserved"}</span>
         {most !== undefined && most > 0 && <span>{Math.round((100 * (used + reserved)) / most)} %</span>}

@@ -4,11 +4,11 @@ import type { MonthUsage, TeamShare, TeamsUsage, UsageShare } from "../answers";
 import { Feed } from "../api";
 import { exactTime, shortDay } from "../days";
 import { shortNumber } from "../format";
+import { Meter } from "../parts/meter";
 import { Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link, type Route } from "../route";
 import { shortWho } from "../who";
-import { Meter } from "./meter";
 import { TeamRow } from "./team";
 import "../parts/wide.css";
 import "./usage.css";
@@ -41,10 +41,10 @@ export function Usage({ route }: { route: Route }) {
             <h2 id="teams">Teams</h2>
             <span class="legend more">
               <span>
-                <Meter used={1} reserved={0} most={1} /> used
+                <Meter parts={[{ of: "run", amount: 1 }]} /> used
               </span>
               <span>
-                <Meter used={0} reserved={1} most={1} /> reserved: what active jobs may still use
+                <Meter parts={[{ of: "wait", amount: 1 }]} /> reserved: what active jobs may still use
               </span>
             </span>
           </header>
@@ -114,7 +114,7 @@ function Months({ teams, currency }: { teams: readonly TeamShare[]; currency: st
             </td>
             <Amounts used={used} currency={currency} />
             <td class="bar-cell">
-              <Meter used={used.gpuHours || used.nodeHours} reserved={0} most={most} />
+              <Meter parts={[{ of: "run", amount: used.gpuHours || used.nodeHours }]} whole={most} />
             </td>
           </tr>
         ))}
@@ -140,7 +140,13 @@ function Shares({ by, shares, currency }: { by: "owner" | "experiment"; shares: 
             <td class="num">{one.reservedGpuHours > 0 && shortNumber(one.reservedGpuHours)}</td>
             <td class="num">{one.reservedCost > 0 && `${shortNumber(one.reservedCost)} ${currency}`}</td>
             <td class="bar-cell">
-              <Meter used={one.gpuHours || one.nodeHours} reserved={one.reservedGpuHours} most={most} />
+              <Meter
+                parts={[
+                  { of: "run", amount: one.gpuHours || one.nodeHours },
+                  { of: "wait", amount: one.reservedGpuHours },
+                ]}
+                whole={most}
+              />
             </td>
           </tr>
         );
