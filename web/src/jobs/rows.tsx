@@ -142,9 +142,9 @@ interface KeysOf {
 /** Where Tab stops in the list, and what the keys do there; `j`, `k` and `x` also act while nothing has the focus. */
 function useKeys({ items, tops, box, view, measure, chosen }: KeysOf) {
   const [stopId, setStop] = useState("");
-  const known = items.findIndex(({ id }) => id === stopId);
+  const chosenRow = items.findIndex(({ id }) => id === stopId);
   const isInView = (index: number) => (tops[index] ?? 0) >= view.top - view.height && (tops[index] ?? 0) <= view.top + 2 * view.height;
-  const stop = known >= 0 && isInView(known) ? known : nearest(items, rowAt(tops, view.top > 0 ? view.top + CLEAR : 0), 1);
+  const stop = chosenRow >= 0 && isInView(chosenRow) ? chosenRow : nearest(items, rowAt(tops, view.top > 0 ? view.top + CLEAR : 0), 1);
   const go = (index: number, step: number) => {
     const row = nearest(items, Math.max(0, Math.min(items.length - 1, index)), step);
     setStop(items[row]?.id ?? "");
@@ -168,9 +168,9 @@ function useKeys({ items, tops, box, view, measure, chosen }: KeysOf) {
   useEffect(() => {
     const anywhere = (event: KeyboardEvent) => {
       if (event.target !== document.body || !["j", "k", "x"].includes(event.key)) return;
-      if (event.key === "x" && known < 0) return;
+      if (event.key === "x" && chosenRow < 0) return;
       // The first key goes to the first row, not past it.
-      if (known < 0) go(stop, 1);
+      if (chosenRow < 0) go(stop, 1);
       else pressed(event);
     };
     document.addEventListener("keydown", anywhere);

@@ -16,11 +16,11 @@ interface Props {
   onDone: () => void;
 }
 
-type Asked = "cancel all" | "cancel" | "run again";
+type Question = "cancel all" | "cancel" | "run again";
 
 /** What can be done with the jobs that the reader chose, or with all that fit the search. */
 export function Batch({ search, jobs, hasMore, chosen, onDone }: Props) {
-  const [asked, ask] = useState<Asked | undefined>(undefined);
+  const [question, ask] = useState<Question | undefined>(undefined);
   const { mayChange, maySubmit } = useRights();
   const mine = jobs.filter((job) => chosen.ids.has(job.id));
   const active = mine.filter((job) => !ENDS.has(job.state) && mayChange(job));
@@ -58,9 +58,9 @@ export function Batch({ search, jobs, hasMore, chosen, onDone }: Props) {
       <button type="button" class="bare" aria-label="Choose none" onClick={chosen.none}>
         Clear
       </button>
-      {asked === "cancel all" && conditions && <CancelAll conditions={conditions} onNo={close} onDone={done} />}
-      {asked === "cancel" && <Some jobs={active} act="cancel" onNo={close} onDone={done} />}
-      {asked === "run again" && <Some jobs={ended} act="rerun" onNo={close} onDone={done} />}
+      {question === "cancel all" && conditions && <CancelAll conditions={conditions} onNo={close} onDone={done} />}
+      {question === "cancel" && <Some jobs={active} act="cancel" onNo={close} onDone={done} />}
+      {question === "run again" && <Some jobs={ended} act="rerun" onNo={close} onDone={done} />}
     </div>
   );
 }

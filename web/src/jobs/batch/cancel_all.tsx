@@ -18,8 +18,8 @@ const NAMES = 8;
 /** The conditions of a cancellation of all that fit a search; undefined where none of them can be active. */
 export function conditionsOf(search: Filters): Filters | undefined {
   const { order, error, state = "", ...others } = search;
-  const wanted = statesOf(state);
-  const active = ACTIVE.filter((one) => wanted.size === 0 || wanted.has(one));
+  const states = statesOf(state);
+  const active = ACTIVE.filter((one) => states.size === 0 || states.has(one));
   if (order === "ended" || error || active.length === 0) return undefined;
   const name = others["name"];
   const whole = name && !name.endsWith("*") ? { name: `${name}*` } : {};

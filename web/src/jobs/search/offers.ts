@@ -67,10 +67,10 @@ export function useValues(key: string): readonly string[] {
   useEffect(() => {
     if (key === "") return undefined;
     const ends = new AbortController();
-    const known = seen(key);
-    setValues({ key, all: known });
-    asked(key, ends.signal).then(
-      (more) => setValues({ key, all: [...new Set([...known, ...more])] }),
+    const listed = valuesInList(key);
+    setValues({ key, all: listed });
+    valuesOfDeployment(key, ends.signal).then(
+      (more) => setValues({ key, all: [...new Set([...listed, ...more])] }),
       () => undefined, // a search does without them
     );
     return () => ends.abort();
@@ -79,7 +79,7 @@ export function useValues(key: string): readonly string[] {
 }
 
 /** Those of the jobs in the list. */
-function seen(key: string): string[] {
+function valuesInList(key: string): string[] {
   if (key === "state") return ["active", ...STATES];
   if (key === "source") return SOURCES;
   const all = knownJobs().flatMap((job) => {
@@ -91,7 +91,7 @@ function seen(key: string): string[] {
   return [...new Set(all)].toSorted();
 }
 
-async function asked(key: string, signal: AbortSignal): Promise<string[]> {
+async function valuesOfDeployment(key: string, signal: AbortSignal): Promise<string[]> {
   if (key === "team") {
     const { teams } = await json<TeamsUsage>("usage", { shape: { teams: [{ name: "text" }] }, signal });
     return teams.map(({ name }) => name);

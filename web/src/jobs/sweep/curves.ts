@@ -21,20 +21,20 @@ export interface Curve {
 /** The curves of a job by the name of their metric. */
 export type Curves = ReadonlyMap<string, Curve>;
 
-interface Kept {
+interface Reading {
   curves: Curves;
   /** The state in which it was read; and when, by the order of readings. */
   state: string;
-  turn: number;
+  round: number;
 }
 
 /** Curves of ended jobs stay as they are: a reader who comes back finds them. */
-const known = new Map<string, Kept>();
+const cache = new Map<string, Reading>();
 
 interface AllCurves {
-  of: (job: JobLine) => Curves | undefined;
+  curvesOf: (job: JobLine) => Curves | undefined;
   /** How many are still to be read. */
-  left: number;
+  waiting: number;
   /** Greater after each change. */
   version: number;
   polled: Polled<unknown>;
@@ -42,35 +42,35 @@ interface AllCurves {
 
 export function useCurves(all: readonly JobLine[]): AllCurves {
   const jobs = all.filter((job) => job.startedAt !== undefined).slice(0, MOST);
-  const turn = useRef(0);
+  const round = useRef(0);
   const [version, setVersion] = useState(0);
-  const isRead = (job: JobLine) => known.has(job.id) && (!ENDS.has(job.state) || known.get(job.id)?.state === job.state);
+  const isRead = (job: JobLine) => cache.has(job.id) && (!ENDS.has(job.state) || cache.get(job.id)?.state === job.state);
   const one = async (job: JobLine, signal: AbortSignal) => {
-    const curves = await curvesOf(job, signal);
-    known.set(job.id, { curves, state: job.state, turn: (turn.current += 1) });
+    const curves = await readCurves(job, signal);
+    cache.set(job.id, { curves, state: job.state, round: (round.current += 1) });
     setVersion((before) => before + 1);
   };
   const read = async (signal: AbortSignal) => {
     const waiting = jobs.filter((job) => !isRead(job));
     if (waiting.length === 0) {
-      const [next] = jobs.filter((job) => !ENDS.has(job.state)).toSorted((a, b) => (known.get(a.id)?.turn ?? 0) - (known.get(b.id)?.turn ?? 0));
+      const [next] = jobs.filter((job) => !ENDS.has(job.state)).toSorted((a, b) => (cache.get(a.id)?.round ?? 0) - (cache.get(b.id)?.round ?? 0));
       if (next) await one(next, signal);
-      return known;
+      return cache;
     }
     const work = async () => {
       for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await one(job, signal);
     };
     const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     for (const end of ends) if (end.status === "rejected") throw end.reason;
-    return known;
+    return cache;
   };
   const states = jobs.map((job) => `${job.id} ${ENDS.has(job.state)}`).join();
   const polled = usePoll("curves", read, { latest: 4 * LATEST, version: states, isFinal: () => jobs.every((job) => ENDS.has(job.state)) });
-  const left = polled.error ? 0 : jobs.filter((job) => !isRead(job)).length;
-  return { of: (job) => known.get(job.id)?.curves, left, version, polled };
+  const waiting = polled.error ? 0 : jobs.filter((job) => !isRead(job)).length;
+  return { curvesOf: (job) => cache.get(job.id)?.curves, waiting, version, polled };
 }
 
-async function curvesOf(job: JobLine, signal: AbortSignal): Promise<Curves> {
+async function readCurves(job: JobLine, signal: AbortSignal): Promise<Curves> {
   try {
     const answer = await json<Metrics>(`jobs/${encodeURIComponent(job.id)}/metrics`, { query: { points: POINTS }, shape: SERIES, signal });
     return curvesIn(answer);

@@ -14,7 +14,7 @@ const SHAPE = { name: "text", state: "text", counts: {} } as const;
 const ORDER = ["succeeded", "failed", "rejected", "lost", "cancelled"];
 
 /** How far a sweep is, above its jobs; `job` is one of them. */
-export function SweepSummary({ id, job, best }: { id: string; job: JobLine | undefined; best: { text: string; name: string; of: string } | undefined }) {
+export function SweepSummary({ id, job, best }: { id: string; job: JobLine | undefined; best: { text: string; name: string; measure: string } | undefined }) {
   const path = `sweeps/${encodeURIComponent(id)}`;
   const feed = useMemo(() => new Feed<SweepDetail>(path, {}, SHAPE), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 4 * LATEST, isFinal: (one) => one.state === "ended" });
@@ -38,7 +38,7 @@ export function SweepSummary({ id, job, best }: { id: string; job: JobLine | und
       <div class="answers">
         <div class="panel answer">
           <h2>Best so far</h2>
-          <p class="big">{best ? <>{best.text} <small>{best.of}</small></> : <small>no value yet</small>}</p>
+          <p class="big">{best ? <>{best.text} <small>{best.measure}</small></> : <small>no value yet</small>}</p>
           <p class="cut">{best?.name}</p>
         </div>
         <div class="panel answer">

@@ -31,12 +31,12 @@ interface Trial {
 export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
   const curves = useCurves(jobs);
   const now = useNow(deploymentTime);
-  const metrics = [...new Set(jobs.flatMap((job) => [...(curves.of(job)?.keys() ?? [])]))].toSorted();
+  const metrics = [...new Set(jobs.flatMap((job) => [...(curves.curvesOf(job)?.keys() ?? [])]))].toSorted();
   const metric = metrics.includes(chosen["metric"] ?? "") ? (chosen["metric"] ?? "") : firstMetric(metrics);
   const goal = goalOf(chosen["goal"], metric);
   const parameters = [...new Set(jobs.flatMap((job) => Object.keys(job.sweep?.values ?? {})))];
   const trials = jobs.map((job): Trial => {
-    const curve = curves.of(job)?.get(metric);
+    const curve = curves.curvesOf(job)?.get(metric);
     return { job, curve, cells: cellsOf(job, curve, goal, now) };
   });
   const best = bestOf(trials, goal);
@@ -44,7 +44,7 @@ export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
   const [hovered, hover] = useState("");
   return (
     <div class="sweep-view">
-      <SweepSummary id={id} job={jobs[0]} best={best && { text: shortNumber(Number(best.cells["best"])), name: best.job.name, of: `${metric}, the ${goal}` }} />
+      <SweepSummary id={id} job={jobs[0]} best={best && { text: shortNumber(Number(best.cells["best"])), name: best.job.name, measure: `${metric}, the ${goal}` }} />
       <Refusal error={curves.polled.error} readAt={curves.polled.readAt} />
       <form class="tools" aria-label="Values" onSubmit={(event) => event.preventDefault()}>
         {metrics.length > 0 && (
@@ -67,7 +67,7 @@ export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
           </div>
         )}
         <span role="status" class="soft">
-          {curves.left > 0 ? `Reading ${curves.left} more jobs…` : metrics.length === 0 ? "No job has reported numbers yet." : `${drawn.length} of ${jobs.length} jobs report it.`}
+          {curves.waiting > 0 ? `Reading ${curves.waiting} more jobs…` : metrics.length === 0 ? "No job has reported numbers yet." : `${drawn.length} of ${jobs.length} jobs report it.`}
           {jobs.length > MOST && ` The first ${MOST} are read.`}
         </span>
       </form>
@@ -87,8 +87,8 @@ export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
 
 type Goal = "lowest" | "highest";
 
-function goalOf(asked: string | undefined, metric: string): Goal {
-  if (asked === "lowest" || asked === "highest") return asked;
+function goalOf(text: string | undefined, metric: string): Goal {
+  if (text === "lowest" || text === "highest") return text;
   return growsBetter(metric) ? "highest" : "lowest";
 }
 
@@ -126,7 +126,7 @@ function Trials({ trials, parameters, metric, goal, best, chosen, onChoose, onHo
   ];
   const sort = columns.some(([id]) => id === chosen["sort"]) ? (chosen["sort"] ?? "") : metric ? "best" : "job";
   const isDown = chosen["sort"] === sort ? chosen["desc"] === "1" : sort === "best" && goal === "highest";
-  const turn = (id: string) => onChoose({ sort: id, desc: (id === sort ? !isDown : id === "best" && goal === "highest") ? "1" : "" });
+  const sortBy = (id: string) => onChoose({ sort: id, desc: (id === sort ? !isDown : id === "best" && goal === "highest") ? "1" : "" });
   return (
     <section class="panel trials" aria-label="Trials" tabIndex={0}>
       <table aria-label="Jobs">
@@ -134,7 +134,7 @@ function Trials({ trials, parameters, metric, goal, best, chosen, onChoose, onHo
           <tr>
             {columns.map(([id, label]) => (
               <th key={id} scope="col" class={`of-${id.replace(/^=.*/, "value")}`} aria-sort={id !== sort ? undefined : isDown ? "descending" : "ascending"}>
-                <button type="button" class="bare" onClick={() => turn(id)}>
+                <button type="button" class="bare" onClick={() => sortBy(id)}>
                   {label}
                   <span aria-hidden="true" class="arrow">{id === sort ? (isDown ? "↓" : "↑") : ""}</span>
                 </button>
