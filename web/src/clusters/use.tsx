@@ -35,7 +35,7 @@ export function Queue({ name, jobs, isCut }: QueueProps) {
           <li key={job.id}>
             <State word={job.state} />
             <div class="two">
-              <a class="name" href={link(["jobs", job.id])} title={job.name}>
+              <a class="name" href={link(["jobs", job.id])} title={job.name} aria-label={job.name}>
                 <Middle text={job.name} />
               </a>
               <div class="cut" title={job.waiting?.text}>

@@ -56,7 +56,7 @@ export function JobRow({ job, isInner, at, isStop, isChosen, isByEnd, now, onCho
       </span>
       <span role="cell" class="cell-job">
         <span class="line">
-          <a class="name" href={link(["jobs", job.id])} tabIndex={isStop ? 0 : -1} title={job.name}>
+          <a class="name" href={link(["jobs", job.id])} tabIndex={isStop ? 0 : -1} title={job.name} aria-label={job.name}>
             <Middle text={job.name} />
           </a>
           {Object.entries(job.sweep?.values ?? {}).slice(0, MOST_TAGS).map(([name, value]) => (
@@ -107,7 +107,7 @@ export function FoldRow({ fold, at, isStop, isChosen, isByEnd, now, onChoose, on
       </span>
       <span role="cell" class="cell-job">
         <span class="line">
-          <button type="button" class="name" aria-expanded={isOpen} tabIndex={isStop ? 0 : -1} onClick={onToggle} title={`${first} … ${last}`}>
+          <button type="button" class="name" aria-expanded={isOpen} tabIndex={isStop ? 0 : -1} onClick={onToggle} title={`${first} … ${last}`} aria-label={first === last ? first : `${first} … ${last}`}>
             <Icon of={ChevronRight} size={14} />
             <Middle text={first} />
             {first !== last && <> … <Middle text={last} /></>}

@@ -149,7 +149,7 @@ function Trials({ trials, parameters, metric, goal, best, chosen, onChoose, onHo
                 <State word={job.state} />
               </td>
               <td class="of-job">
-                <a class="name" href={link(["jobs", job.id])} title={job.name}>
+                <a class="name" href={link(["jobs", job.id])} title={job.name} aria-label={job.name}>
                   <Middle text={job.name} />
                 </a>
                 {job.lastError && <span class="remark mono cut" title={job.lastError}>{job.lastError}</span>}
