@@ -6,6 +6,8 @@ import { finish } from "./entra";
 import { keepFocus } from "./focus";
 import { useEntrance } from "./entrance";
 import { Header } from "./header/header";
+import { Keys } from "./header/keys";
+import { Skip } from "./header/skip";
 import { Loading, Refusal } from "./parts/parts";
 import { LATEST } from "./poll";
 import { CallerContext } from "./rights";
@@ -43,6 +45,7 @@ function Page({ failure }: { failure: string }) {
   if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} trouble={error} onSignedIn={again} />;
   return (
     <CallerContext.Provider value={value && "caller" in value ? value.caller : UNKNOWN_CALLER}>
+      <Skip route={route} />
       <Header route={route} isRefused={refusal !== undefined} onLeave={leave} />
       {value === undefined && (
         <aside>
@@ -58,6 +61,7 @@ function Page({ failure }: { failure: string }) {
           <Refusal error={refusal} />
         </main>
       )}
+      <Keys />
     </CallerContext.Provider>
   );
 }
