@@ -262,8 +262,8 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
     await sign_out(page)
 
     await enter(visitor, tenant, "dan", "Jobs.Admin", address="usage")
-    teams = page.get_by_role("region", name="Teams").get_by_role("listitem")
-    await expect(teams.filter(has_text="vision")).to_contain_text("now 1 of 1 job")
-    await expect(teams.filter(has_text="speech")).to_contain_text("no quota")
+    shown = page.get_by_role("region", name="Teams").get_by_role("listitem")
+    await expect(shown.filter(has_text="vision")).to_contain_text("now 1 of 1 job")
+    await expect(shown.filter(has_text="speech")).to_contain_text("no quota")
     assert await visitor.violations() == []
     assert (await guarded.call("PUT", "teams", {}, **boss))[0] == 200

@@ -24,7 +24,12 @@ def written(at: datetime) -> str:
 
 def job(number: int, state: str, at: datetime, **members: Any) -> dict[str, Any]:
     """A job that was created then, and has run for a minute if it has ended."""
-    one = {"id": f"job-{number:06}", "name": f"train-{number:03}", "door": "http", "state": state}
+    one: dict[str, Any] = {
+        "id": f"job-{number:06}",
+        "name": f"train-{number:03}",
+        "door": "http",
+        "state": state,
+    }
     one |= {"attempt": 1, "generation": 1, "receipt": "runs/x", "createdAt": written(at), "cluster": "gpu"}
     one |= {"experiment": "vision", "owner": "ann@example.com", "team": "vision", "nodes": 2}
     if state not in ACTIVE:

@@ -142,12 +142,12 @@ async def test_another_number_than_expected_is_counted_and_asked_for_again(reade
 
 
 async def test_chosen_jobs_are_cancelled_or_run_again_one_by_one(reader: Reader) -> None:
-    page, asked = reader.page, list[str]()
+    page, calls = reader.page, list[str]()
     await open_week(reader)
 
     async def answer(route: Route) -> None:
-        asked.append(route.request.url.partition("/api/jobs/")[2])
-        status = 409 if "000009" in asked[-1] and asked.count(asked[-1]) == 1 else 202
+        calls.append(route.request.url.partition("/api/jobs/")[2])
+        status = 409 if "000009" in calls[-1] and calls.count(calls[-1]) == 1 else 202
         await route.fulfill(status=status, json={"detail": "<b>not now</b>"})
 
     await page.route("**/api/jobs/*/cancel", answer)
@@ -159,14 +159,14 @@ async def test_chosen_jobs_are_cancelled_or_run_again_one_by_one(reader: Reader)
 
     await bar.get_by_role("button", name="Cancel 1").click()
     await page.get_by_role("dialog").get_by_role("button", name="No").click()
-    assert asked == []
+    assert calls == []
     await bar.get_by_role("button", name="Run 2 again").click()
     await page.get_by_role("button", name="Run 2 jobs again").click()
     await expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("<b>not now</b>")
     await page.get_by_role("button", name="Try the rest again").click()
 
     await expect(page.get_by_role("dialog")).to_have_count(0)
-    assert sorted(asked) == ["job-000009/rerun", "job-000009/rerun", "job-000010/rerun"]
+    assert sorted(calls) == ["job-000009/rerun", "job-000009/rerun", "job-000010/rerun"]
 
 
 async def test_of_ended_jobs_and_searches_for_errors_nothing_is_offered_to_cancel(reader: Reader) -> None:

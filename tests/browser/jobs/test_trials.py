@@ -60,17 +60,17 @@ async def test_jobs_are_sorted_by_any_column_and_the_address_keeps_it(reader: Re
 
 
 async def test_ended_jobs_are_read_once_and_those_that_go_on_in_turn(reader: Reader) -> None:
-    page, asked = reader.page, list[str]()
-    page.on("request", lambda request: asked.append(request.url) if "/metrics" in request.url else None)
+    page, calls = reader.page, list[str]()
+    page.on("request", lambda request: calls.append(request.url) if "/metrics" in request.url else None)
     await open_trials(reader)
     await page.get_by_role("link", name="List").click()
     await expect(page.get_by_role("link", name="tune-03")).to_be_visible()
-    before = len(asked)
+    before = len(calls)
 
     await page.get_by_role("navigation", name="Ways").get_by_role("link", name="Sweep", exact=True).click()
     await expect(page.get_by_text("12 of 12 jobs report it.")).to_be_visible()
 
-    assert {url for url in asked[before:] if "job-000011" not in url} == set()
+    assert {url for url in calls[before:] if "job-000011" not in url} == set()
 
 
 async def test_a_sweep_without_numbers_shows_its_jobs_by_name(reader: Reader) -> None:

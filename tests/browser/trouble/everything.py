@@ -13,7 +13,7 @@ from tests.browser.reader import answer_tagged, listed
 
 JOB = "jobs/job-000001"
 AT = "2026-11-20T10:00:00Z"
-TEAM = {
+TEAM: dict[str, Any] = {
     "name": "vision",
     "quota": {"jobs": 20, "gpuHours": 100, "budget": 500},
     "use": {
