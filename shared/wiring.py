@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 from shared.adapters.logs import write_json_lines
+from shared.adapters.ssh_certificates import certificates_of
 from shared.configured import ConfiguredEngines
 from shared.core.account import is_apps_own
 from shared.core.caller import NamedKeys, Tokens
@@ -63,7 +64,6 @@ def log_faults(settings: Settings) -> None:
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
-    from shared.adapters.ssh_certificates import certificates_of
     from shared.adapters.storage.activity import BlobActivity
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.drops import BlobDrops

@@ -83,7 +83,7 @@ def lines(acts: Sequence[shapes.TrailAct], *, utc: bool = False) -> list[str]:
             moment(one["at"], utc=utc),
             one["by"],
             one["operation"],
-            _about(one),
+            _subject_of(one),
             one.get("team", ""),
             str(one["status"]),
         )
@@ -92,6 +92,6 @@ def lines(acts: Sequence[shapes.TrailAct], *, utc: bool = False) -> list[str]:
     return table([("time", "who", "act", "about", "team", "status"), *cells])
 
 
-def _about(act: shapes.TrailAct) -> str:
+def _subject_of(act: shapes.TrailAct) -> str:
     subject = act["subject"] or act.get("result", "").rpartition("/")[2]
     return f"{subject}: {act['detail']}" if act.get("detail") else subject
