@@ -39,8 +39,8 @@ class Reader:
     url: str
 
     async def sign_in(self, key: str) -> None:
-        """Open the page and enter a key, as a first visit does."""
-        await self.page.goto(self.url)
+        """Open the jobs and enter a key, as a first visit does."""
+        await self.page.goto(f"{self.url}#/jobs")
         await self.page.get_by_label("Function key").fill(key)
         await self.page.get_by_role("button", name="Sign in").click()
         await expect(self.page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
@@ -85,6 +85,17 @@ class Reader:
         await page.emulate_media(color_scheme="null")
         await page.set_viewport_size(before)
         return violations
+
+
+async def sign_out(page: Page) -> None:
+    """By the menu of the header."""
+    await account(page).click()
+    await page.get_by_role("button", name="Sign out").click()
+
+
+def account(page: Page) -> Locator:
+    """What opens the menu with who is signed in."""
+    return page.get_by_role("button", name="account and theme")
 
 
 async def comes(what: Locator) -> None:

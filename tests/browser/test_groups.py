@@ -24,7 +24,7 @@ async def test_jobs_are_counted_by_experiment_and_by_sweep(reader: Reader) -> No
 
     await page.get_by_role("link", name="By experiment").click()
     first = page.get_by_role("listitem").filter(has_text="first")
-    await expect(first.locator(".counts")).to_have_text("1 ✓ succeeded2 ✗ failed1 ◼ cancelled1 ⊘ rejected")
+    await expect(first.locator(".counts")).to_have_text("1 succeeded2 failed1 cancelled1 rejected")
     await expect(page.get_by_role("link", name="<b>second</b>", exact=True)).to_be_visible()
     assert await reader.violations_everywhere() == []
     await page.get_by_role("link", name="By sweep").click()

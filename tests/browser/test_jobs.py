@@ -12,7 +12,7 @@ from shared.operate.listing import DOORS
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
 from tests.browser.every_view.views import pass_time
-from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, listed
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, listed, sign_out
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -32,7 +32,7 @@ async def test_a_wrong_key_is_refused_and_the_right_one_stays_in_the_tab_only(pa
     await expect(page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
     assert KEY not in page.url
     assert await page.evaluate("Object.values(localStorage).length + document.cookie.length") == 0
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
     await expect(page.get_by_label("Function key")).to_be_visible()
 
 
@@ -248,4 +248,4 @@ async def test_it_works_behind_the_path_of_a_proxy(page: Page, door: Door) -> No
 
     await Reader(page, f"{door.stack.host_url}/team/jobs/api/ui/").sign_in(KEY)
 
-    await expect(page.get_by_role("search")).to_be_visible()
+    await expect(page.get_by_role("search", name="Filter jobs")).to_be_visible()

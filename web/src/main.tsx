@@ -1,23 +1,31 @@
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
-import { Clusters } from "./clusters/clusters";
 import { shownError } from "./apierror";
+import { Chunk, type View as OneView } from "./chunk";
 import { finish } from "./entra";
 import { keepFocus } from "./focus";
 import { useEntrance } from "./entrance";
-import { JobView } from "./job/job";
-import { Jobs } from "./jobs/jobs";
-import { NewJob } from "./new/new";
-import { Operate } from "./operate/operate";
+import { Header } from "./header/header";
 import { Loading, Refusal } from "./parts/parts";
 import { LATEST } from "./poll";
 import { CallerContext } from "./rights";
 import { link, type Route, useRoute } from "./route";
-import { credential } from "./session";
 import { SignIn } from "./signin";
-import "./style.css";
+import "./styles/fonts.css";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/views.css";
+import { applyTheme } from "./theme";
 
-const VIEWS: Record<string, string> = { jobs: "Jobs", clusters: "Clusters", operate: "Operate", new: "New job" };
+/** The views by the first step of their address: their title, and where their program is. */
+const VIEWS: Record<string, { title: string; load: () => Promise<OneView> }> = {
+  jobs: { title: "Jobs", load: async () => (await import("./jobs/jobs")).Jobs },
+  clusters: { title: "Clusters", load: async () => (await import("./clusters/clusters")).Clusters },
+  usage: { title: "Usage", load: async () => (await import("./operate/usage")).Usage },
+  operate: { title: "Operate", load: async () => (await import("./operate/operate")).Operate },
+  new: { title: "New job", load: async () => (await import("./new/new")).NewJob },
+};
+const loadJob = async () => (await import("./job/job")).JobView;
 /** Shown until the API has identified the caller. */
 const UNKNOWN_CALLER = { id: null, roles: [], teams: [] };
 
@@ -26,7 +34,7 @@ function Page({ failure }: { failure: string }) {
   const { value, error, again, leave } = useEntrance();
   useEffect(() => {
     const [view = "", job] = route.steps;
-    if (job === undefined) document.title = `${VIEWS[view] ?? view} · Slipway`; // that of a job has its name
+    if (job === undefined) document.title = `${VIEWS[view]?.title ?? view} · Slipway`; // that of a job has its name
   }, [route]);
   useFocus(route.steps.slice(0, 2).join("/"));
   if (value === undefined && (error === undefined || error.problem["isSilence"])) return <Loading />;
@@ -34,23 +42,7 @@ function Page({ failure }: { failure: string }) {
   if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} trouble={error} onSignedIn={again} />;
   return (
     <CallerContext.Provider value={value && "caller" in value ? value.caller : UNKNOWN_CALLER}>
-      <header>
-        <a class="brand" href={link(["jobs"])}>
-          Slipway
-        </a>
-        <nav aria-label="Views">
-          {Object.entries(VIEWS).map(([name, label]) => (
-            <a key={name} href={link([name])} aria-current={route.steps[0] === name ? "page" : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
-        {credential() !== null && (
-          <button type="button" class="sign-out" onClick={leave}>
-            Sign out
-          </button>
-        )}
-      </header>
+      <Header route={route} isRefused={refusal !== undefined} onLeave={leave} />
       {value === undefined && (
         <aside>
           <Refusal error={error} />
@@ -73,13 +65,23 @@ function Page({ failure }: { failure: string }) {
 function useFocus(view: string): void {
   const before = useRef(view);
   useEffect(() => {
-    if (before.current === view) return;
+    if (before.current === view) return undefined;
     before.current = view;
-    if (document.activeElement !== document.body) return;
-    const heading = document.querySelector("h1");
-    heading?.setAttribute("tabindex", "-1");
-    heading?.focus();
+    if (focusHeading()) return undefined;
+    const observer = new MutationObserver(() => focusHeading() && observer.disconnect());
+    observer.observe(document.body, { childList: true, subtree: true }); // its program is still to come
+    return () => observer.disconnect();
   }, [view]);
+}
+
+/** Whether there is a heading; it gets the focus if nothing else has it. */
+function focusHeading(): boolean {
+  const heading = document.querySelector("h1");
+  if (heading === null) return false;
+  if (document.activeElement !== document.body) return true;
+  heading.setAttribute("tabindex", "-1");
+  heading.focus();
+  return true;
 }
 
 /** A view that cannot draw an answer shows an error instead of an empty page; another view tries again. */
@@ -102,12 +104,10 @@ function View({ route }: { route: Route }) {
 }
 
 function Chosen({ route }: { route: Route }) {
-  const [first, id, ...steps] = route.steps;
-  if (first === "jobs" && id !== undefined) return <JobView key={id} id={id} steps={steps} attempt={route.query["attempt"] ?? ""} />;
-  if (first === "jobs") return <Jobs route={route} />;
-  if (first === "clusters") return <Clusters />;
-  if (first === "operate") return <Operate />;
-  if (first === "new") return <NewJob key={route.query["from"]} route={route} />;
+  const [first = "", id] = route.steps;
+  if (first === "jobs" && id !== undefined) return <Chunk load={loadJob} route={route} />;
+  const view = VIEWS[first];
+  if (view !== undefined) return <Chunk load={view.load} route={route} />;
   return (
     <main>
       <h1>There is no such view</h1>
@@ -119,6 +119,7 @@ function Chosen({ route }: { route: Route }) {
 }
 
 const place = document.getElementById("page");
+applyTheme();
 if (place !== null) {
   keepFocus(place);
   render(<Loading />, place);

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from tests.acceptance.door import Door
 from tests.acceptance.keys.keyed import KEYS, keyed_stack, submit
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, sign_out
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -36,7 +36,7 @@ async def test_a_member_signs_in_with_a_key_and_is_offered_what_the_team_allows(
     await enter(page, "no-such-key")
     await expect(page.get_by_role("alert")).to_contain_text("is not a named key of this deployment")
     await expect(page.get_by_role("table")).to_have_count(0)
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
 
     await enter(page, KEYS["bob"])
 

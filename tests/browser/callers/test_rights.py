@@ -13,7 +13,7 @@ from playwright.async_api import Page, expect
 
 from tests.acceptance.door import Door, shell, unique
 from tests.acceptance.entra.guarded import guarded_stack
-from tests.browser.reader import PATIENCE, Reader
+from tests.browser.reader import PATIENCE, Reader, account, sign_out
 from tests.contract.entra_tenant import AUDIENCE, Person, Tenant, open_tenant
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -42,7 +42,7 @@ async def enter(visitor: Reader, tenant: Tenant, oid: str, *roles: str, address:
     tenant.person = Person(oid, roles)
     await visitor.open(address)
     await visitor.page.get_by_role("button", name="Sign in with Entra ID").click()
-    await expect(visitor.page.get_by_role("button", name="Sign out")).to_be_visible()
+    await expect(account(visitor.page)).to_be_visible()
 
 
 async def job_of(guarded: Door, tenant: Tenant, oid: str) -> str:
@@ -64,7 +64,7 @@ async def test_a_person_signs_in_and_comes_back_to_where_they_were(visitor: Read
     await page.reload()
     await expect(page.get_by_role("heading", name="Clusters", exact=True)).to_be_visible()
     assert await page.evaluate("Object.values(localStorage).length + document.cookie.length") == 0
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
     await expect(page.get_by_role("button", name="Sign in with Entra ID")).to_be_visible()
     assert await page.evaluate("Object.values(sessionStorage).length") == 0
 
@@ -178,7 +178,7 @@ async def test_an_operator_with_an_expired_token_finds_every_field_as_it_was(
 
     for label, typed in fields.items():
         await expect(page.get_by_label(label, exact=True)).to_have_value(typed)
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
     assert await page.evaluate("sessionStorage.length") == 0
 
 
@@ -248,7 +248,7 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
     await page.get_by_role("button", name="Show the newest acts").click()
     act = page.get_by_role("table", name="Requests that changed something").get_by_role("row").nth(1)
     await expect(act).to_contain_text(f"miacancel_job{jobs[1]}vision2")
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
 
     await enter(visitor, tenant, "bob", "Jobs.Submit", address=f"jobs/{jobs[0]}")
     await expect(page.get_by_role("link", name="vision")).to_be_visible()
@@ -258,7 +258,7 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
     await expect(page.get_by_role("link", name="speech")).to_have_count(0)
     for heading in ("Dead letters", "Who did what"):
         await expect(page.get_by_role("heading", name=heading)).to_have_count(0)
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
 
     await enter(visitor, tenant, "dan", "Jobs.Admin", address="operate")
     table = page.get_by_role("table", name="Use of each quota")

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.conftest import KEY
-from tests.browser.reader import Reader, answer_jobs, listed
+from tests.browser.reader import Reader, answer_jobs, listed, sign_out
 from tests.browser.watched import watched_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -90,7 +90,7 @@ async def test_the_list_of_one_caller_is_not_shown_to_the_next(reader: Reader) -
     await page.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [], "next": None}))
     key = await page.evaluate("sessionStorage.getItem('slipway-credential')")
 
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
     await page.get_by_label("Function key").fill(f"{key.removeprefix('key ')}")
     shown = page.get_by_role("link", name="train-000001")
     await page.get_by_role("button", name="Sign in").click()

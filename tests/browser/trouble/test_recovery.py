@@ -12,7 +12,7 @@ from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
-from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, hold, listed
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, hold, listed, sign_out
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -169,7 +169,7 @@ async def test_who_has_to_sign_in_again_finds_what_they_wrote(reader: Reader) ->
 
     await expect(text).to_contain_text('"nodeCount": 2')
     await expect(page.get_by_text("This is what you wrote here before.")).to_be_visible()
-    await page.get_by_role("button", name="Sign out").click()
+    await sign_out(page)
     assert await page.evaluate("sessionStorage.length") == 0
 
 

@@ -26,6 +26,7 @@ def built(tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> Path
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_bytes(b"<!doctype html>")
     (folder / "assets" / "main-abc.js").write_bytes(SCRIPT)
+    (folder / "assets" / "inter-abc.woff2").write_bytes(b"wOF2")
     (folder / ".stamp").write_bytes(b"hidden")
     (tmp_path / "outside.txt").write_bytes(b"not of the page")
     monkeypatch.setattr(page, "FOLDER", folder)
@@ -59,6 +60,13 @@ async def test_the_document_is_checked_each_time_and_the_files_it_names_are_kept
     assert "immutable" in asset.headers["Cache-Control"]
 
 
+async def test_a_font_has_its_type_and_is_not_compressed_again() -> None:
+    font = await get("assets/inter-abc.woff2", headers={"Accept-Encoding": "gzip"})
+
+    assert (font.mimetype, font.get_body()) == ("font/woff2", b"wOF2")
+    assert "Content-Encoding" not in font.headers
+
+
 @pytest.mark.parametrize(
     ("path", "url", "status"),
     [
@@ -85,6 +93,7 @@ async def test_nothing_foreign_and_nothing_inline_runs_and_no_one_frames_it() ->
 
     assert "default-src 'none'" in policy
     assert "script-src 'self'" in policy
+    assert "font-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
     assert not [one for one in policy if "unsafe" in one or "http" in one or "*" in one]
 

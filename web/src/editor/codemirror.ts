@@ -37,9 +37,9 @@ interface Options {
 }
 
 const COLOURS = HighlightStyle.define([
-  { tag: tags.propertyName, color: "var(--busy)" },
+  { tag: tags.propertyName, color: "var(--run)" },
   { tag: tags.string, color: "var(--good)" },
-  { tag: [tags.number, tags.bool, tags.null], color: "var(--number)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--wait)" },
 ]);
 
 /** Styles go into a shadow root, because the policy of the page allows no style elements in the document. */

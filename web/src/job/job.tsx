@@ -5,7 +5,7 @@ import { Feed } from "../api";
 import { Refusal, State } from "../parts/parts";
 import { lastList } from "../jobs/kept";
 import { LATEST, usePoll } from "../poll";
-import { link } from "../route";
+import { link, type Route } from "../route";
 import { Actions } from "./actions";
 import { Code } from "./code";
 import { Deliveries } from "./deliveries";
@@ -26,7 +26,12 @@ const TABS: Record<string, string> = {
   deliveries: "Deliveries",
 };
 
-export function JobView({ id, steps, attempt }: { id: string; steps: string[]; attempt: string }) {
+export function JobView({ route: { steps, query } }: { route: Route }) {
+  const [, id = "", ...rest] = steps;
+  return <OneJob key={id} id={id} steps={rest} attempt={query["attempt"] ?? ""} />;
+}
+
+function OneJob({ id, steps, attempt }: { id: string; steps: string[]; attempt: string }) {
   const [tab = "overview", ...at] = steps;
   const feed = useMemo(() => new Feed<JobDetail>(`jobs/${encodeURIComponent(id)}`, {}, JOB), [id]);
   const options = { latest: 2 * LATEST, isFinal: (job: JobDetail) => ENDS.has(job.state) };

@@ -20,7 +20,7 @@ const PERIODS = [
 const PAUSE = 300;
 
 export type Filters = Record<string, string>;
-export const FILTERS: readonly string[] = ["state", "source", "since", "sweep", ...TEXTS.map(([name]) => name)];
+export const FILTERS: readonly string[] = ["state", "source", "since", "sweep", "contains", ...TEXTS.map(([name]) => name)];
 
 /** The query of the API for what the reader chose. */
 export function apiQuery(filters: Filters): Filters {

@@ -6,7 +6,7 @@ import { elapsed } from "../format";
 import { State, Time, useNow } from "../parts/parts";
 import { link } from "../route";
 
-/** Pixels, as style.css has it. */
+/** Pixels, as views.css has it. */
 const ROW = 60;
 /** Rows beyond the visible ones. */
 const SPARE = 8;

@@ -32,8 +32,13 @@ const FIRST = `{
 /** Where there is no earlier job to begin with. */
 const NONE: Earlier = { text: "", notes: [] };
 
-/** A job.json or a folder that is checked while it is written, explained, and submitted. */
+/** A new job, or one that begins as an earlier one was. */
 export function NewJob({ route }: { route: Route }) {
+  return <OneDocument key={route.query["from"]} route={route} />;
+}
+
+/** A job.json or a folder that is checked while it is written, explained, and submitted. */
+function OneDocument({ route }: { route: Route }) {
   const { maySubmit, mayNameTeam } = useRights();
   const { text, version, type, change, notes, trouble, earlierJob, load } = useDocument(route.query["from"], mayNameTeam);
   const [name, setName] = useTyped("name", "first");

@@ -3,13 +3,13 @@ import { type RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { isDark, onTheme } from "../theme";
 
 export interface Drawing {
   options: Omit<uPlot.Options, "width">;
   data: uPlot.AlignedData;
 }
 
-const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 /** Pixels of a character of a label, and of what is between the label and the plot. */
 const [LETTER, GAP] = [7, 18];
 /** Pixels between the middles of two labels of time at least: below the first there may be a day with a time. */
@@ -28,12 +28,12 @@ const UP: uPlot.Axis = { size: (_, values) => GAP + LETTER * Math.max(4, ...(val
 /** The box to draw in. `make` is given how an axis looks; it is called again after each of the changes. */
 export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing | undefined, changes: readonly unknown[]): RefObject<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
-  const isDark = useDark();
+  const dark = useDark();
   useEffect(() => {
     const place = box.current;
     if (place === null) return undefined;
     const style = getComputedStyle(place);
-    const axis: uPlot.Axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--faint") } };
+    const axis: uPlot.Axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--hair") } };
     const drawing = make({ ...axis, ...ACROSS }, { ...axis, ...UP });
     if (drawing === undefined) return undefined;
     const { options, data } = drawing;
@@ -44,16 +44,12 @@ export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing |
       sizes.disconnect();
       chart.destroy();
     };
-  }, [isDark, ...changes]);
+  }, [dark, ...changes]);
   return box;
 }
 
 function useDark(): boolean {
-  const [isDark, change] = useState(DARK.matches);
-  useEffect(() => {
-    const follow = () => change(DARK.matches);
-    DARK.addEventListener("change", follow);
-    return () => DARK.removeEventListener("change", follow);
-  }, []);
-  return isDark;
+  const [dark, change] = useState(isDark);
+  useEffect(() => onTheme(() => change(isDark())), []);
+  return dark;
 }

@@ -5,23 +5,14 @@ import type { ApiError } from "../apierror";
 import { duration, localTime } from "../format";
 import { SILENCE } from "../poll";
 import { Findings } from "./findings";
-
-const SIGNS = new Map(
-  Object.entries({
-  succeeded: "✓",
-  failed: "✗",
-  rejected: "⊘",
-  cancelled: "◼",
-  lost: "?",
-  running: "▶",
-  }),
-);
+import { meaningOf, Sign } from "./icon";
 
 /** The word of a state, with a sign, so that it does not depend on colour alone. */
 export function State({ word }: { word: string }) {
   return (
-    <span class={`state state-${SIGNS.has(word) ? word : "waiting"}`}>
-      <span aria-hidden="true">{SIGNS.get(word) ?? "…"}</span> {word}
+    <span class={`state is-${meaningOf(word)}`}>
+      <Sign of={word} />
+      {word}
     </span>
   );
 }

@@ -2,7 +2,7 @@
 
 export interface Run {
   text: string;
-  /** Names of classes in style.css; "" for plain text. */
+  /** Names of classes in views.css; "" for plain text. */
   style: string;
 }
 
