@@ -20,8 +20,8 @@ export interface Polled<T> {
 }
 
 /** The next pause after one of `wait` milliseconds. */
-export function pauseAfter(wait: number, outcome: "changed" | "same" | "error", latest: number): number {
-  if (outcome === "changed") return SOONEST;
+export function pauseAfter(wait: number, outcome: "changed" | "same" | "error", latest: number, soonest = SOONEST): number {
+  if (outcome === "changed") return soonest;
   return Math.min(wait * SLOWER, outcome === "error" ? LATEST_AFTER_ERROR : latest);
 }
 
@@ -40,7 +40,8 @@ function repeated({ status, message, remedy, wantsToken, findings, problem }: Ap
 }
 
 interface Options<T> {
-  /** The longest pause while nothing changes. */
+  /** The pause after a change, and the longest while nothing changes. */
+  soonest?: number;
   latest?: number;
   /** Whether a value is final, so that nothing needs to be read again. */
   isFinal?: (value: T) => boolean;
@@ -52,7 +53,7 @@ interface Options<T> {
 export function usePoll<T>(
   key: string,
   read: (signal: AbortSignal) => Promise<T>,
-  { latest = LATEST, isFinal = () => false, version }: Options<T> = {},
+  { soonest = SOONEST, latest = LATEST, isFinal = () => false, version }: Options<T> = {},
 ): Polled<T> {
   const [shown, setShown] = useState<Omit<Polled<T>, "again">>({ value: undefined, error: undefined, readAt: undefined });
   const [round, setRound] = useState(0);
@@ -63,7 +64,7 @@ export function usePoll<T>(
   }, [key]);
   useEffect(() => {
     const ends = new AbortController();
-    let wait = SOONEST;
+    let wait = soonest;
     let timer: number | undefined;
     let due = 0;
     let value: T | undefined;
@@ -101,7 +102,7 @@ export function usePoll<T>(
       } finally {
         window.clearTimeout(silence);
       }
-      wait = pauseAfter(wait, outcome, latest);
+      wait = pauseAfter(wait, outcome, latest, soonest);
       due = Date.now() + Math.max(least, wait);
       plan();
     };

@@ -27,9 +27,8 @@ export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; atte
   const address = (...steps: string[]) => link(["jobs", id, "files", ...steps], { attempt });
   const fileOf = (name: string) => ({ id, directory, path: [...folders, name].join("/"), attempt });
   return (
-    <section aria-labelledby="files">
-      <h2 id="files">Files</h2>
-      <Attempts job={job} attempt={attempt} tab="files" />
+    <>
+      <Attempts job={job} attempt={attempt} part="files" />
       <nav class="tabs" aria-label="Output directories">
         {outputs.value?.outputs.map((one) => (
           <a key={one.id} href={address(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>
@@ -78,7 +77,7 @@ export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; atte
           Next {listed.value.files.length.toLocaleString("en")} names
         </button>
       )}
-    </section>
+    </>
   );
 }
 
