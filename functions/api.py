@@ -142,13 +142,12 @@ async def get_jobs(req: func.HttpRequest) -> Reply[JobPage]:
     Those that the caller may see and that meet every condition; `next` leads to the next page of
     [the list](api.md#lists-of-jobs).
     """
-    from shared.core.view import line
     from shared.operate import listing
-    from shared.operate.common_waits import as_they_stand
+    from shared.operate.overview.lines import lines
 
     app = ports()
     page = await listing.jobs(app, req.params, caller())
-    body = {"jobs": [line(job) for job in await as_they_stand(app, page.jobs)], "next": page.next}
+    body = {"jobs": await lines(app, page.jobs), "next": page.next}
     return answer({**body, "note": listing.CUT} if page.cut else body)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import azure.functions as func
 
 from functions.caller import caller
+from functions.openapi.conditions import OVERVIEW_CONDITIONS
 from functions.openapi.elements import AFTER, BYTES, Parameter, text
 from functions.openapi.operation import operation
 from functions.problem import HEADERS, Reply, answer, problem
@@ -150,6 +151,7 @@ async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
             {"enum": ["mine", "team", "all"]},
         ),
         text("since", "jobs that have ended since then are counted, to ten minutes; 24h by default", "24h"),
+        *OVERVIEW_CONDITIONS,
     ),
 )
 async def get_overview(req: func.HttpRequest) -> Reply[Overview]:
@@ -158,12 +160,14 @@ async def get_overview(req: func.HttpRequest) -> Reply[Overview]:
     Jobs by state; those that wait by reason, and those that failed by the signature of their error, each with
     their number; idle jobs; nodes of clusters by state; what teams used and reserved in the month. At most
     8 kB: `leftOut` says how many entries there are besides. It may be five seconds old, and the use of teams
-    without a quota five minutes.
+    without a quota five minutes. With conditions as of a list, the jobs are those that fit; nodes and use are
+    as without.
     """
     from shared.operate.overview.overview import overview
+    from shared.operate.overview.search import search_of
 
     scope, since = req.params.get("scope", "all"), req.params.get("since", "24h")
-    return answer(await overview(ports(), caller(), scope, since))
+    return answer(await overview(ports(), caller(), scope, since, search_of(req.params)))
 
 
 @operation(

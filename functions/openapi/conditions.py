@@ -28,6 +28,10 @@ JOB_CONDITIONS = (
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
     AFTER,
 )
+#: Those of an overview.
+OVERVIEW_CONDITIONS = tuple(
+    one for one in JOB_CONDITIONS if one.name in ("experiment", "owner", "team", "contains")
+)
 #: Those of a list of jobs that have not ended, whose number is known.
 _SELECTING = [one for one in JOB_CONDITIONS if one.name not in ("error", "order", "limit", "after")]
 CANCELLATION = Body(

@@ -89,7 +89,12 @@ class JobLine(Answer):
     """The line of standard error, or of standard output with the name of an error, that most likely says why
     it failed; or the first problem of a rejected document with its rule and place; at most 300 printable
     characters."""
+    signature: str | None = None
+    """Of a job that failed, was lost or rejected, in a list: its error with `#` for numbers, digests and ids,
+    so that errors with one cause are equal; at most 160 characters."""
     waiting: Waits | None = None
+    expected_start: ExpectedStart | None = None
+    """Of a job that waits, in a list and where it is asked for alone."""
     idle: IdleWarning | None = None
     hold: str | None = None
     """For how long its nodes are kept after a failure of its own (ISO 8601)."""
@@ -201,9 +206,6 @@ class JobDetail(JobLine):
     error_lines: ErrorLines | None = None
     """Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is
     asked for."""
-    expected_start: ExpectedStart | None = None
-    """Of a job that waits; only where one job is asked for."""
-
     remedy: str | None = None
     """What helps against `lastError`, if it is an error with one usual cause, such as a missing module."""
     after: tuple[OtherJob, ...] | None = None

@@ -31,6 +31,9 @@ class WaitingGroup(Answer):
     """The one that was created first, and when it began to wait for this."""
     next: JobMark
     """The one whose turn comes first, and when it was created."""
+    next_by: Time | None = None
+    """When the first of the jobs that have what these wait for reaches its time limit: something becomes free
+    then at the latest. Missing where that is not known."""
 
 
 class FailureGroup(Answer):
@@ -56,12 +59,55 @@ class IdleJob(Answer):
     ends_after: Time
 
 
+class RunningJob(Answer):
+    """A job that runs."""
+
+    id: str
+    name: str
+    owner: str | None = None
+    team: str | None = None
+    cluster: str
+    nodes: int
+    gpus: int
+    """Of all its nodes together; 0 if the number is not known."""
+    since: Time
+    """When its current attempt began to run."""
+    until: Time | None = None
+    """When it reaches its time limit."""
+
+
+class EndedJob(Answer):
+    """A job that has ended."""
+
+    id: str
+    name: str
+    owner: str | None = None
+    state: StateWord
+    at: Time
+    ran: int
+    """Seconds, with all its attempts; 0 for one that did not begin."""
+    error: str = ""
+    """Why it failed, at most 80 characters; "" for others."""
+
+
+class EndsByTime(Answer):
+    """How many jobs ended in each part of the time since `since`, the first part first."""
+
+    hours: int
+    """Of one part; the last one has not ended yet."""
+    succeeded: tuple[int, ...]
+    failed: tuple[int, ...]
+    """Those that were lost or rejected, too."""
+
+
 class ClusterNodes(Answer):
     """The nodes of a cluster by state, as the sweeper's timer saw them last."""
 
     name: str
     nodes: dict[str, int] | None
     """Null for a cluster that did not answer, or has not been asked yet."""
+    maximum: int | None = None
+    """The most that it may have, where it is limited and scales."""
     at: Time | None
     """Since when they are so, as far as it is recorded."""
 
@@ -110,6 +156,11 @@ class Overview(Answer):
     failures: tuple[FailureGroup, ...]
     """The largest first."""
     idle: tuple[IdleJob, ...]
+    running: tuple[RunningJob, ...]
+    """The newest 12; `counts` has the number of all."""
+    ended: tuple[EndedJob, ...]
+    """The last 8."""
+    ends: EndsByTime
     clusters: tuple[ClusterNodes, ...]
     month: str
     currency: str

@@ -23,6 +23,8 @@ from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
 
 log = logging.getLogger(__name__)
+#: The word of jobs whose cluster does not answer.
+SILENT = "ClusterSilent"
 #: The wait in a cluster's own queue after which it is said that the address of a job's code ends.
 _SAID_AFTER = timedelta(days=6)
 
@@ -83,7 +85,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
         reasons.append(Waiting(word="ClusterNotConfigured", text=text, since=job.stage.at))
     if one is not None:
         text = f"the cluster {cluster} cannot be queried: {one.why}"
-        reasons.append(Waiting(word="ClusterSilent", text=text, since=one.since))
+        reasons.append(Waiting(word=SILENT, text=text, since=one.since))
     if not submitted and pause is not None:
         why = why_paused(pause)
         reasons.append(Waiting(word=why.word, text=why.text, since=pause.since))

@@ -55,7 +55,7 @@ def selected(ports: Ports, parameters: Mapping[str, str], who: Caller) -> Query 
 
 def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
     """The conditions of a list. Raises Misuse."""
-    owner, error = parameters.get("owner", ""), _text(parameters, "error")
+    owner, error = parameters.get("owner", ""), text_of(parameters, "error")
     states = frozenset().union(*map(_states, _words(parameters, "state")))
     return Query(
         states=states or (FAILURES if error else states),  # no other job has an error
@@ -64,7 +64,7 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
         cluster=parameters.get("cluster", ""),
         label=_label(parameters["label"]) if "label" in parameters else None,
         doors=frozenset(map(_door, _words(parameters, "source"))),
-        contains=_text(parameters, "contains"),
+        contains=text_of(parameters, "contains"),
         error=error,
         since=moment("since", parameters["since"], now) if "since" in parameters else None,
         until=moment("until", parameters["until"], now) if "until" in parameters else None,
@@ -106,7 +106,8 @@ def _order(word: str) -> str:
     return word
 
 
-def _text(parameters: Mapping[str, str], name: str) -> str:
+def text_of(parameters: Mapping[str, str], name: str) -> str:
+    """A text that is looked for. Raises Misuse."""
     text = parameters.get(name, "").strip()
     if name in parameters and not 1 <= len(text) <= _LONGEST_TEXT:
         raise Misuse(

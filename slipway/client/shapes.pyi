@@ -254,7 +254,9 @@ class JobLine(TypedDict):
     reason: NotRequired[str]
     message: NotRequired[str]
     lastError: NotRequired[str]
+    signature: NotRequired[str]
     waiting: NotRequired[Waits]
+    expectedStart: NotRequired[ExpectedStart]
     idle: NotRequired[IdleWarning]
     hold: NotRequired[str]
     held: NotRequired[HeldJob]
@@ -314,7 +316,6 @@ class HistoryEntry(TypedDict):
 class JobDetail(JobLine):
     attempts: NotRequired[list[JobAttempt]]
     errorLines: NotRequired[ErrorLines]
-    expectedStart: NotRequired[ExpectedStart]
     remedy: NotRequired[str]
     after: NotRequired[list[OtherJob]]
     afterFailure: NotRequired[list[OtherJob]]
@@ -598,6 +599,7 @@ class WaitingGroup(TypedDict):
     jobs: int
     oldest: JobMark
     next: JobMark
+    nextBy: NotRequired[str]
 
 class FailureGroup(TypedDict):
     signature: str
@@ -612,9 +614,35 @@ class IdleJob(TypedDict):
     since: str
     endsAfter: str
 
+class RunningJob(TypedDict):
+    id: str
+    name: str
+    owner: NotRequired[str]
+    team: NotRequired[str]
+    cluster: str
+    nodes: int
+    gpus: int
+    since: str
+    until: NotRequired[str]
+
+class EndedJob(TypedDict):
+    id: str
+    name: str
+    owner: NotRequired[str]
+    state: str
+    at: str
+    ran: int
+    error: NotRequired[str]
+
+class EndsByTime(TypedDict):
+    hours: int
+    succeeded: list[int]
+    failed: list[int]
+
 class ClusterNodes(TypedDict):
     name: str
     nodes: dict[str, int] | None
+    maximum: NotRequired[int]
     at: str | None
 
 class TeamMonth(TypedDict):
@@ -643,6 +671,9 @@ class Overview(TypedDict):
     waiting: list[WaitingGroup]
     failures: list[FailureGroup]
     idle: list[IdleJob]
+    running: list[RunningJob]
+    ended: list[EndedJob]
+    ends: EndsByTime
     clusters: list[ClusterNodes]
     month: str
     currency: str

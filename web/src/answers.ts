@@ -388,7 +388,11 @@ export type JobLine = {
   message?: string;
   /** The line of standard error, or of standard output with the name of an error, that most likely says why it failed; or the first problem of a rejected document with its rule and place; at most 300 printable characters. */
   lastError?: string;
+  /** Of a job that failed, was lost or rejected, in a list: its error with `#` for numbers, digests and ids, so that errors with one cause are equal; at most 160 characters. */
+  signature?: string;
   waiting?: Waits;
+  /** Of a job that waits, in a list and where it is asked for alone. */
+  expectedStart?: ExpectedStart;
   idle?: IdleWarning;
   /** For how long its nodes are kept after a failure of its own (ISO 8601). */
   hold?: string;
@@ -479,8 +483,6 @@ export type JobDetail = JobLine & {
   attempts?: JobAttempt[];
   /** Of a job that failed by its own fault, if its cluster returned them at its end; only where one job is asked for. */
   errorLines?: ErrorLines;
-  /** Of a job that waits; only where one job is asked for. */
-  expectedStart?: ExpectedStart;
   /** What helps against `lastError`, if it is an error with one usual cause, such as a missing module. */
   remedy?: string;
   /** The jobs that have to succeed first. */
@@ -919,6 +921,8 @@ export type WaitingGroup = {
   oldest: JobMark;
   /** The one whose turn comes first, and when it was created. */
   next: JobMark;
+  /** When the first of the jobs that have what these wait for reaches its time limit: something becomes free then at the latest. Missing where that is not known. */
+  nextBy?: string;
 };
 
 /** Jobs that failed, were lost or rejected with errors of one signature. */
@@ -941,11 +945,51 @@ export type IdleJob = {
   endsAfter: string;
 };
 
+/** A job that runs. */
+export type RunningJob = {
+  id: string;
+  name: string;
+  owner?: string;
+  team?: string;
+  cluster: string;
+  nodes: number;
+  /** Of all its nodes together; 0 if the number is not known. */
+  gpus: number;
+  /** When its current attempt began to run. */
+  since: string;
+  /** When it reaches its time limit. */
+  until?: string;
+};
+
+/** A job that has ended. */
+export type EndedJob = {
+  id: string;
+  name: string;
+  owner?: string;
+  state: string;
+  at: string;
+  /** Seconds, with all its attempts; 0 for one that did not begin. */
+  ran: number;
+  /** Why it failed, at most 80 characters; "" for others. */
+  error?: string;
+};
+
+/** How many jobs ended in each part of the time since `since`, the first part first. */
+export type EndsByTime = {
+  /** Of one part; the last one has not ended yet. */
+  hours: number;
+  succeeded: number[];
+  /** Those that were lost or rejected, too. */
+  failed: number[];
+};
+
 /** The nodes of a cluster by state, as the sweeper's timer saw them last. */
 export type ClusterNodes = {
   name: string;
   /** Null for a cluster that did not answer, or has not been asked yet. */
   nodes: Record<string, number> | null;
+  /** The most that it may have, where it is limited and scales. */
+  maximum?: number;
   /** Since when they are so, as far as it is recorded. */
   at: string | null;
 };
@@ -991,6 +1035,11 @@ export type Overview = {
   /** The largest first. */
   failures: FailureGroup[];
   idle: IdleJob[];
+  /** The newest 12; `counts` has the number of all. */
+  running: RunningJob[];
+  /** The last 8. */
+  ended: EndedJob[];
+  ends: EndsByTime;
   clusters: ClusterNodes[];
   month: string;
   currency: string;

@@ -59,7 +59,8 @@ def _key(cluster: str) -> str:
 def _row_of(history: NodeHistory) -> Row:
     points = [[round(point.at.timestamp()), *(point.nodes or ())] for point in history.points]
     keys = {"PartitionKey": _PARTITION, "RowKey": _key(history.cluster)}
-    return {**keys, "Cluster": history.cluster, **split("Points", json.dumps(points))}
+    most = {} if history.maximum is None else {"Maximum": history.maximum}
+    return {**keys, "Cluster": history.cluster, **most, **split("Points", json.dumps(points))}
 
 
 def history_of(row: Row) -> NodeHistory:
@@ -68,4 +69,5 @@ def history_of(row: Row) -> NodeHistory:
         Point(datetime.fromtimestamp(int(at), UTC), tuple(map(int, nodes)) or None)
         for at, *nodes in json.loads(joined("Points", row))
     )
-    return NodeHistory(str(row["Cluster"]), tuple(points), str(row.get(ETAG, "")))
+    most = int(row["Maximum"]) if "Maximum" in row else None
+    return NodeHistory(str(row["Cluster"]), tuple(points), str(row.get(ETAG, "")), most)

@@ -23,6 +23,8 @@ class Ended(NamedTuple):
     #: why it failed; "" for others
     error: str
     usage: Usage
+    #: seconds for which it ran, with all its attempts
+    ran: float
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class NodeHistory:
     cluster: str
     points: tuple[Point, ...] = ()
     version: str = ""
+    #: the most nodes that it may have, when it last answered; None where that is not limited or not known
+    maximum: int | None = None
 
     def rests(self, now: datetime) -> bool:
         """Whether this minute has a point already."""
@@ -43,12 +45,13 @@ class NodeHistory:
         older = [point for point in self.points if point.at < moment]
         return replace(self, points=(*older[-1:], *self.points[len(older) :]))
 
-    def extended(self, point: Point) -> NodeHistory:
-        """With one more point, without the oldest beyond the bound; unchanged if the point is not new."""
+    def extended(self, point: Point, maximum: int | None = None) -> NodeHistory:
+        """With one more point, without the oldest beyond the bound; unchanged if nothing is new."""
         last = self.points[-1] if self.points else None
+        most = self.maximum if point.nodes is None else maximum
         if last and last.nodes == point.nodes and timedelta() <= point.at - last.at < LONGEST:
-            return self
-        return replace(self, points=(*self.points, point)[-MOST_POINTS:])
+            return self if most == self.maximum else replace(self, maximum=most)
+        return replace(self, points=(*self.points, point)[-MOST_POINTS:], maximum=most)
 
 
 def _minute(moment: datetime) -> datetime:

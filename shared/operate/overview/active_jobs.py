@@ -54,10 +54,15 @@ class ActiveJob(NamedTuple):
     gpus: int
     #: what it may use if a cluster has it, or is being given it; None for others
     most: Usage | None
+    #: when a running job began to run; None for others
+    started: datetime | None
     #: when a running job reaches its time limit
     until: datetime | None
     #: since when it does nothing with what it has, and when its end is requested
     idle: tuple[datetime, datetime] | None
+    #: the jobs that it waits for, and its turn of the hour: no list shows them
+    unmet: tuple[str, ...]
+    turn: datetime | None
 
 
 async def active_jobs(ports: Ports, good: float = GOOD) -> tuple[ActiveJob, ...]:
@@ -101,9 +106,17 @@ def _active_job(job: Job) -> ActiveJob:
         job.nodes,
         job.gpus,
         _most(job) if job.target else None,
+        job.started if job.state is JobState.RUNNING else None,
         job.started + hours if job.state is JobState.RUNNING and job.started and hours else None,
         (job.idle.since, job.idle.ends) if job.idle else None,
+        tuple(one.job for one in job.unmet),
+        turn_of(job),
     )
+
+
+def turn_of(job: Job) -> datetime | None:
+    """When a job has its turn of the hour, if it waits for that."""
+    return job.slot if job.due == job.slot and job.target is None else None
 
 
 def _most(job: Job) -> Usage:

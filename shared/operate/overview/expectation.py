@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -23,7 +25,8 @@ from shared.core.relations.claim import WAITS_FOR_QUOTA
 from shared.core.relations.contents import WAITS_FOR_SEAT
 from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.intake.explanation.forecast import Ahead, wait
-from shared.operate.overview.active_jobs import ActiveJob, active_jobs, cause_of
+from shared.operate.common_waits import SILENT
+from shared.operate.overview.active_jobs import ActiveJob, Cause, active_jobs, cause_of, turn_of
 
 log = logging.getLogger(__name__)
 #: Seconds for which an answer of the ledger or a cluster serves, and in which a cluster has to answer.
@@ -45,59 +48,109 @@ class Expectation(NamedTuple):
         return {**shown, "why": self.why}
 
 
+class _Others(NamedTuple):
+    """The jobs that have not ended, by what an expectation asks of them; the first in time come first."""
+
+    jobs: Mapping[str, ActiveJob]
+    #: of those that wait, when they were created, and their ids
+    lines: Mapping[Cause | None, Sequence[_Turn]]
+    #: of those that run, when their time limits end them, by team and by sweep
+    teams: Mapping[str, Sequence[datetime]]
+    sweeps: Mapping[str, Sequence[datetime]]
+    #: by cluster, how many run there, and when those were created that the cluster has and does not run
+    running: Mapping[str, int]
+    queued: Mapping[str, Sequence[datetime]]
+
+
+class _Turn(NamedTuple):
+    created: datetime
+    id: str
+
+
 async def expectation(ports: Ports, job: Job) -> Expectation | None:
     """What is expected of a job that waits; None for others, and where storage does not answer."""
+    return (await expectations(ports, [job])).get(job.id)
+
+
+async def expectations(ports: Ports, jobs: Sequence[Job]) -> Mapping[str, Expectation]:
+    """The same of many, by their ids. For all of them what is read is read once."""
+    waiting = [job for job in jobs if _is_awaited(job)]
+    if not waiting:
+        return {}
     try:
-        return await _expected(ports, job)
+        turns = {job.id: _at(turn) for job in waiting if (turn := turn_of(job))}
+        if len(turns) == len(waiting):
+            return turns
+        others = _sorted(await active_jobs(ports, _GOOD))
+        return {job.id: one for job in waiting if (one := await _expected(ports, job, others))}
     except SlipwayError as error:
-        log.warning("when %s starts is not known: %s", job.id, error)
-        return None
+        log.warning("when %d jobs start is not known: %s", len(waiting), error)
+        return {}
 
 
-async def _expected(ports: Ports, job: Job) -> Expectation | None:
+def _is_awaited(job: Job) -> bool:
     if job.state.terminal or job.state is JobState.RUNNING or job.cancel:
-        return None
-    if job.waiting is not None and never_starts(job.waiting):
-        return None
-    if job.slot is not None and job.due == job.slot and job.target is None:
-        return Expectation(job.slot, job.slot, "its turn of the hour is then")
-    others = [one for one in await active_jobs(ports, _GOOD) if one.id != job.id]
-    cause = cause_of(job)
-    before = [one for one in others if one.cause == cause and (one.created, one.id) < (job.created, job.id)]
-    place = job.waiting.position if job.waiting and job.waiting.position else len(before) + 1
+        return False
+    return job.waiting is None or not never_starts(job.waiting)
+
+
+def _at(turn: datetime) -> Expectation:
+    return Expectation(turn, turn, "its turn of the hour is then")
+
+
+def _sorted(jobs: Sequence[ActiveJob]) -> _Others:
+    lines, running = defaultdict[Cause | None, list[_Turn]](list), Counter[str]()
+    teams, sweeps, queued = (defaultdict[str, list[datetime]](list) for _ in range(3))
+    for job in jobs:
+        lines[job.cause].append(_Turn(job.created, job.id))
+        if job.until is not None:
+            teams[job.team].append(job.until)
+            sweeps[job.sweep].append(job.until)
+        if job.state is JobState.RUNNING:
+            running[job.cluster] += 1
+        elif job.most is not None:
+            queued[job.cluster].append(job.created)
+    for ends in (*teams.values(), *sweeps.values()):
+        ends.sort()
+    return _Others({job.id: job for job in jobs}, lines, teams, sweeps, running, queued)
+
+
+async def _expected(ports: Ports, job: Job, others: _Others) -> Expectation | None:
+    own = others.jobs.get(job.id)  # it knows what no list shows
+    if turn := turn_of(job) or (own.turn if own else None):
+        return _at(turn)
+    unmet = {one.job for one in job.unmet} or set(own.unmet if own else ())
+    cause = cause_of(job) if job.unmet or not unmet or own is None else own.cause
+    before = bisect_left(others.lines.get(cause, ()), _Turn(job.created, job.id))
+    place = job.waiting.position if job.waiting and job.waiting.position else before + 1
     word = cause.word if cause else ""
+    if word == WAITS_FOR_SEAT and job.sweep:
+        return _after_ends(others.sweeps.get(job.sweep.id, ()), place, "sweep")
     if word in (WAITS_FOR_QUOTA, WAITS_FOR_SEAT):
-        own = job.sweep.id if job.sweep and word == WAITS_FOR_SEAT else ""
-        alike = [one for one in others if (one.sweep == own if own else one.team == job.team)]
-        return _after_ends(alike, place, "sweep" if own else "team")
+        return _after_ends(others.teams.get(job.team, ()), place, "team")
     if word == WAITS_FOR_JOBS:
-        ids = {one.job for one in job.unmet}
-        return _after_ends([one for one in others if one.id in ids], len(ids), "", place)
+        awaited = [others.jobs[one].until for one in unmet if one in others.jobs]
+        return _after_ends(sorted(filter(None, awaited)), len(unmet) or 1, "", place)
     if job.target is None:
         return None if job.waiting is None else Expectation(None, None, "unknown", place)
     return await _on_cluster(ports, job, job.target.cluster, others, place)
 
 
-def _after_ends(jobs: Sequence[ActiveJob], number: int, whose: str, place: int = 0) -> Expectation:
-    """The start after so many of these jobs have ended: each by its time limit at the latest."""
-    ends = sorted(job.until for job in jobs if job.until is not None)
+def _after_ends(ends: Sequence[datetime], number: int, whose: str, place: int = 0) -> Expectation:
+    """The start after so many of these have come."""
     latest = ends[number - 1] if number <= len(ends) else None
     what = f"so many jobs of its {whose} have ended" if whose else "the jobs that it waits for have ended"
     by = "by their time limits" if latest else "when that is, is not known"
     return Expectation(None, latest, f"it starts after {what}: {by}", place or number)
 
 
-async def _on_cluster(
-    ports: Ports, job: Job, cluster: str, others: Sequence[ActiveJob], place: int
-) -> Expectation:
+async def _on_cluster(ports: Ports, job: Job, cluster: str, others: _Others, place: int) -> Expectation:
     """The forecast of explain, from when it began to wait for the cluster."""
-    same = [one for one in others if one.cluster == cluster]
-    running = sum(one.state is JobState.RUNNING for one in same)
-    queued = sum(
-        one.state is not JobState.RUNNING and one.most is not None and one.created < job.created
-        for one in same
-    )
-    forecast = wait(max(1, job.nodes), await _view(ports, cluster), Ahead(queued, running))
+    queued = bisect_left(others.queued.get(cluster, ()), job.created)
+    ahead = Ahead(queued, others.running.get(cluster, 0))
+    is_silent = job.waiting is not None and job.waiting.word == SILENT
+    view = None if is_silent else await _view(ports, cluster)
+    forecast = wait(max(1, job.nodes), view, ahead)
     since = job.stage.at
     earliest, latest = (
         since + timedelta(seconds=forecast[end]) if forecast[end] is not None else None

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
 
 from shared.answers.overview import FailureGroup, IdleJob, JobMark, WaitingGroup
 from shared.core.ledger.ended import Ended
 from shared.core.ledger.failures import FAILURES, signature
 from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.relations.contents import WAITS_FOR_SEAT
+from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.core.states import JobState
 from shared.operate.overview.active_jobs import ActiveJob, Cause
 
 _UNKNOWN = Cause("", "", never=False)
 
 
-def waiting(jobs: Iterable[ActiveJob], lines: Mapping[str, Sequence[str]]) -> list[WaitingGroup]:
-    """Jobs that do not run by what they wait for, the largest group first; `lines`: by team, in turn."""
+def waiting(
+    jobs: Iterable[ActiveJob], lines: Mapping[str, Sequence[str]], every: Sequence[ActiveJob]
+) -> list[WaitingGroup]:
+    """Jobs that do not run by what they wait for, the largest group first.
+
+    `lines` has ids by team, in turn; `every` has the jobs of all callers, which have what others wait for.
+    """
     groups: dict[Cause, list[ActiveJob]] = {}
     for job in jobs:
         if job.state is not JobState.RUNNING:
             groups.setdefault(job.cause or _UNKNOWN, []).append(job)
-    shown = (_waiting_group(cause, jobs, lines) for cause, jobs in groups.items())
+    shown = (_waiting_group(cause, jobs, lines, every) for cause, jobs in groups.items())
     return sorted(shown, key=lambda group: (not group.never, -group.jobs, group.oldest.at))
 
 
 def _waiting_group(
-    cause: Cause, jobs: Sequence[ActiveJob], lines: Mapping[str, Sequence[str]]
+    cause: Cause, jobs: Sequence[ActiveJob], lines: Mapping[str, Sequence[str]], every: Sequence[ActiveJob]
 ) -> WaitingGroup:
     oldest = jobs[0]
     by_id = {job.id: job for job in jobs}
@@ -39,7 +48,16 @@ def _waiting_group(
         jobs=len(jobs),
         oldest=JobMark(id=oldest.id, name=oldest.name, at=oldest.since),
         next=JobMark(id=first.id, name=first.name, at=first.created),
+        next_by=None if cause.never else _next_by(cause, every),
     )
+
+
+def _next_by(cause: Cause, every: Sequence[ActiveJob]) -> datetime | None:
+    """When the first job reaches its limit that has what others wait for."""
+    members = {WAITS_FOR_QUOTA: "team", WAITS_FOR_SEAT: "sweep", WAITS_FOR_JOBS: "id"}
+    whose = attrgetter(members.get(cause.word, "cluster"))
+    limits = [job.until for job in every if job.until and whose(job) == cause.subject]
+    return min(limits, default=None) if cause.subject else None
 
 
 def failures(jobs: Iterable[Ended]) -> list[FailureGroup]:

@@ -25,9 +25,10 @@ from shared.core.teams.document import Teams
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import current_teams
 from shared.operate.listing import moment
-from shared.operate.overview import groups
+from shared.operate.overview import groups, newest
 from shared.operate.overview.active_jobs import GOOD, ActiveJob, active_jobs
 from shared.operate.overview.month import Month, month, with_quota, without_quota
+from shared.operate.overview.search import Search
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,9 @@ Scope: TypeAlias = Literal["mine", "team", "all"]
 LARGEST, MOST = 8_000, 2_000
 #: `since` is a whole number of these, so that the answer stays the same for a while.
 _MINUTES = 10
-_LISTS = ("waiting", "failures", "idle", "clusters", "use")
+#: A search without conditions.
+EVERYTHING = Search()
+_LISTS = ("waiting", "failures", "idle", "running", "ended", "clusters", "use")
 
 
 class _Material(NamedTuple):
@@ -49,25 +52,35 @@ class _Material(NamedTuple):
     uses: Mapping[str, TeamUse]
     nodes: Mapping[str, NodeHistory]
 
+    @property
+    def lines(self) -> dict[str, Sequence[str]]:
+        """The ids of the jobs that wait for a quota, by team and in turn."""
+        return {name: use.waiting for name, use in self.uses.items()}
 
-async def overview(ports: Ports, who: Caller, scope: str = "all", since: str = "24h") -> Overview:
+
+async def overview(
+    ports: Ports, who: Caller, scope: str = "all", since: str = "24h", search: Search = EVERYTHING
+) -> Overview:
     """The overview of a caller's jobs, of their teams', or of all that they may see. Raises Misuse."""
     sees = _sight(who, scope)
     then = moment("since", since, ports.clock())
     then = then.replace(minute=then.minute - then.minute % _MINUTES, second=0, microsecond=0)
     material = await _material(ports, who, then)
     over = {job.id for job in material.ended.jobs}  # each list is as old as its last reading
-    active = [job for job in material.active if sees(job) and job.id not in over]
-    ended = [job for job in material.ended.jobs if sees(job)]
+    active = [job for job in material.active if sees(job) and search.fits(job) and job.id not in over]
+    ended = [job for job in material.ended.jobs if sees(job) and search.fits(job)]
     numbers = Counter(job.state for job in active) + Counter(job.state for job in ended)
     return _bounded(
         Overview(
             scope=scope,
             since=material.ended.since,
             counts={state.value: numbers[state] for state in JobState if numbers[state]},
-            waiting=tuple(groups.waiting(active, {name: use.waiting for name, use in material.uses.items()})),
+            waiting=tuple(groups.waiting(active, material.lines, material.active)),
             failures=tuple(groups.failures(ended)),
             idle=tuple(groups.idle(active)),
+            running=tuple(newest.running(active)),
+            ended=tuple(newest.ended(ended)),
+            ends=newest.ends_by_time(ended, material.ended.since, ports.clock()),
             clusters=tuple(_nodes(name, material.nodes.get(name)) for name in ports.engines.clusters),
             month=material.month.name,
             currency=currency_of(ports.policy.prices),
@@ -147,7 +160,8 @@ async def _team_use(ports: Ports, team: str) -> TeamUse | None:
 def _nodes(name: str, history: NodeHistory | None) -> ClusterNodes:
     point = history.points[-1] if history and history.points else None
     counts = dict(zip(NODE_STATES, point.nodes, strict=True)) if point and point.nodes else None
-    return ClusterNodes(name=name, nodes=counts, at=point.at if point else None)
+    most = history.maximum if history else None
+    return ClusterNodes(name=name, nodes=counts, maximum=most, at=point.at if point else None)
 
 
 def _use(material: _Material, who: Caller, scope: str, sees: Callable[[HasOwner], bool]) -> list[TeamMonth]:
@@ -181,7 +195,7 @@ def _bounded(whole: Overview) -> Overview:
         longest = max(sizes, key=lambda name: sum(sizes[name]))
         lists[longest].pop()
         sizes[longest].pop()
-    cut_off = {name: len(getattr(whole, name)) - len(lists[name]) for name in _LISTS}
+    cut_off = {name: len(getattr(whole, name)) - len(lists[name]) for name in LeftOut.model_fields}
     cut = {name: tuple(entries) for name, entries in lists.items()}
     return whole.model_copy(update=cut | ({"left_out": LeftOut(**cut_off)} if any(cut_off.values()) else {}))
 

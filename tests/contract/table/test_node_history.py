@@ -31,10 +31,11 @@ async def test_a_full_history_comes_back_and_an_old_version_is_refused(store: Sh
     stale = await other.get("a/b #?")
     for minute in range(MOST_POINTS):
         nodes = (minute, 100_000, 100_000, 100_000, 100_000) if minute % 7 else None
-        history = history.extended(Point(NOW + timedelta(minutes=minute), nodes))
+        history = history.extended(Point(NOW + timedelta(minutes=minute), nodes), 100_000)
 
     assert await one.put(history) is not None
     assert await other.put(stale.extended(Point(NOW, None))) is None
 
-    assert (await other.get("a/b #?")).points == history.points
+    again = await other.get("a/b #?")
+    assert (again.points, again.maximum) == (history.points, 100_000)
     assert (await one.all())["a/b #?"].points == history.points

@@ -21,12 +21,13 @@ export function Me({ onLeave }: { onLeave: () => void }) {
   const team = teams[0]?.name;
   return (
     <>
-      <button type="button" class="me" popovertarget="me" aria-label={`${id ?? who}${team ? `, of the team ${team}` : ""}: account and theme`}>
+      <button type="button" class="me" popovertarget="me">
         <i aria-hidden="true">{initials(who)}</i>
         <span class="cut">
           {who}
           {team && ` · ${team}`}
         </span>
+        <span class="hidden">: account and theme</span>
       </button>
       <div id="me" popover="auto" class="menu" role="group" aria-label="Account and theme">
         <dl>

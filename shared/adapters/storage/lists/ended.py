@@ -13,7 +13,7 @@ from shared.core.cost.usage import Usage
 from shared.core.ledger.ended import Ended, EndedJobs
 from shared.core.states import JobState
 
-_SELECT = ("RowKey", "Source", "State", "Team", "Experiment", "Name", "Error", *listed.NUMBERS)
+_SELECT = ("RowKey", "Source", "State", "Team", "Experiment", "Name", "Error", *listed.NUMBERS, "Ran")
 
 
 async def ended_since(store: ShardedTable, since: datetime, most: int) -> EndedJobs:
@@ -46,4 +46,5 @@ def _ended_of(row: Row) -> Ended:
         name=text_at(row, "Name"),
         error=text_at(row, "Error"),
         usage=Usage(1, *(float(row[name]) for name in listed.NUMBERS)),
+        ran=float(row["Ran"]),
     )

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from shared.adapters.storage.rows import LISTED_UNTIL, Entity, listed, listing_key, row_of
 from shared.adapters.storage.table import joined, split
+from shared.core.cost.usage import seconds_between
 from shared.core.job import Job
 from shared.core.ledger.failures import error_of
 from shared.core.ledger.listing import brief
@@ -55,7 +56,8 @@ def _ended_columns(job: Job) -> Entity:
     """What overviews read of a job that has ended, beside its source."""
     _, *numbers = job.usage
     texts = {"State": job.state.value, "Team": job.team, "Experiment": job.experiment, "Name": job.name}
-    return {**texts, "Error": error_of(job)[:_ERROR], **dict(zip(NUMBERS, numbers, strict=True))}
+    ran = job.ran_before + seconds_between(job.started, job.ended)
+    return {**texts, "Error": error_of(job)[:_ERROR], "Ran": ran, **dict(zip(NUMBERS, numbers, strict=True))}
 
 
 def _groups(job: Job) -> Iterator[str]:

@@ -138,3 +138,13 @@ def test_a_clock_that_went_back_stops_nothing(world: World) -> None:
 
     assert not history.rests(earlier.at)
     assert len(history.extended(earlier).points) == 2
+
+
+def test_the_most_nodes_are_those_of_the_last_answer(world: World) -> None:
+    count = Point(world.now, (1, 0, 0, 0, 0))
+    history = NodeHistory("dev").extended(count, 6)
+
+    assert history.maximum == 6
+    assert history.extended(count, 6) is history
+    assert history.extended(count, 8).maximum == 8
+    assert history.extended(Point(world.now, None)).maximum == 6

@@ -173,11 +173,13 @@ async def test_use_of_a_team_with_a_quota_is_that_of_its_record(world: World) ->
 
 async def test_nodes_are_those_that_the_timer_saw_last(world: World) -> None:
     (before,) = (await shown(world)).clusters
-    await world.ports.node_histories.put(NodeHistory("dev", (Point(world.now, (1, 2, 0, 0, 0)),)))
+    points = (Point(world.now, (1, 2, 0, 0, 0)),)
+    await world.ports.node_histories.put(NodeHistory("dev", points, maximum=6))
     (after,) = (await shown(world)).clusters
 
     assert (before.name, before.nodes, before.at) == ("dev", None, None)
     assert after.nodes == {"idle": 1, "running": 2, "preparing": 0, "leaving": 0, "unusable": 0}
+    assert (before.maximum, after.maximum) == (None, 6)
 
 
 async def test_an_archived_job_is_not_counted(world: World) -> None:
