@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import random
@@ -89,6 +90,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         clock=_now,
         token=lambda: uuid.uuid4().hex,
         jitter=random.random,
+        pause=asyncio.sleep,
         secrets=_secrets(settings),
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),

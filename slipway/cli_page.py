@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
+from slipway.failure import KINDS
 from slipway.main import app
 from slipway.settings import ROOT
 
@@ -25,15 +26,12 @@ _HEAD = """# The `slipway` command
 This page is generated: `python -m slipway.cli_page`.
 
 A command exits with 0, or prints one line on standard error and exits with 1; a command with other codes
-names them. One whose output no one reads on (`| head -1`) ends quietly, with 141 if it was not done.
+names them, and [for programs](#for-programs) there is a table. One whose output no one reads on (`| head -1`)
+ends quietly, with 141 if it was not done.
 Commands that call the API take `--url` and `--key`, or the environment variables `SLIPWAY_URL`
 and `SLIPWAY_KEY`. Without an address they call that of the profile of `slipway login`
 (`slipway --profile NAME …`, `SLIPWAY_PROFILE`, or the latest), else the stack that `slipway up` started: the
 one with its data in `.local/up`, or else the only one that runs.
-
-With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
-else on standard output; one that goes on prints an object on each line. `up`, `demo` and `tensorboard` are
-for people, and `cat` prints the bytes of a file, so these have no `--json`.
 
 Where no answer of the API comes, because it starts, is deployed, or the network is down, a command sends the
 same request again, for 5 minutes since the last answer, and says on standard error why it waits. What a
@@ -43,6 +41,36 @@ up without an answer, and everything else that changes something may be repeated
 at once: that nothing listens at an address, that a key is refused, and what the API refuses. An answer of
 something else at an address where Slipway has not answered before is waited for no longer than a minute: the
 address may be wrong. A login page or a redirect is said at once, and after 10 seconds to a submission.
+
+## For programs
+
+With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
+else on standard output; one that goes on prints an object on each line. `up`, `demo` and `tensorboard` are
+for people, and `cat` prints the bytes of a file, so these have no `--json`.
+
+A command with `--json` that cannot do what it was asked prints an error as its last line:
+
+```json
+{"error": {"code": "unknown", "text": "there is no cluster a", "remedy": "clusters are: b", "retry": false}}
+```
+
+`retry` is true where the same command may succeed later. A submission that got no answer may have been
+accepted: its `remedy` names the `--idempotency-key` with which the repeated command joins that job. The exit
+code says which kind of error it is, or how what was asked has ended:
+
+| exit code | `error.code` | what it means |
+|---|---|---|
+| 0 | | done; of a command that follows a job: the job succeeded |
+| 1 | | the answer is no: the job did not succeed, or what the command names |
+KINDS| 124 | | `wait --timeout`: the job goes on |
+| 130, 143 | | ended by Ctrl-C or SIGTERM; a job that was submitted goes on |
+| 141 | | the reader of standard output has closed it |
+
+The exit code of a job is the `exitCode` of the answer, or of the object `end` of a command that follows it. A
+command without `--json` that follows a job to its end has the job's exit code, and 125 for each error that
+leaves the end unknown.
+
+## The commands
 
 """
 
@@ -65,7 +93,13 @@ def page() -> str:
     tree = commands()
     rows = [f"| [`{name}`](#slipway-{name.replace(' ', '-')}) | {_line(tree[name])} |" for name in tree]
     index = "\n".join(["| command | what it does |", "|---|---|", *rows])
-    return _HEAD + index + "\n" + "".join(_section(name, command) for name, command in tree.items())
+    kinds = "".join(f"| {one.exit_code} | `{one.code}` | {one.meaning} |\n" for one in KINDS)
+    return (
+        _HEAD.replace("KINDS", kinds)
+        + index
+        + "\n"
+        + "".join(_section(name, command) for name, command in tree.items())
+    )
 
 
 def _section(name: str, command: Any) -> str:

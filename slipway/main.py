@@ -10,7 +10,7 @@ import typer
 
 from slipway.commands.help_groups import Grouped
 from slipway.commands.options import Json
-from slipway.failure import exit_code
+from slipway.ending import exit_code
 from slipway.terminal.screen import put, put_json
 
 app = typer.Typer(
@@ -44,7 +44,7 @@ def main() -> None:
     # What the terminal's encoding does not have is written as standard error writes it, not refused.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(exit_code(app))
+    sys.exit(exit_code(app, sys.argv[1:]))
 
 
 def _print_version(requested: bool) -> None:

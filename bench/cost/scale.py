@@ -15,7 +15,7 @@ import math
 import sys
 from dataclasses import dataclass
 
-from bench.cost.money import BLOB_WRITE, INVOCATION, QUEUE, TABLE
+from bench.cost.money import BLOB_WRITE, FREE_LOGS, LOGGED, LOGS, QUEUE, TABLE, active, monthly
 from bench.cost.simulate import PAGE, Simulation, Usage
 
 _DAY = 86_400
@@ -24,7 +24,9 @@ _QUEUE_LIMIT, _PARTITION_LIMIT, _ACCOUNT_LIMIT, _ARM_LIMIT = 2_000, 2_000, 20_00
 _MESSAGE = 2 + 1 / 32
 #: Seconds that a message keeps its invocation busy, about: it decides how many share a transaction.
 _BUSY = 0.05
-#: The host asks each of six queues every two seconds while it is empty (host.json), in one instance.
+#: Seconds of a cold start, and how often a month the archiver's instance has one: each ten minutes.
+_COLD, _ARCHIVES = 2.0, 30 * 24 * 6
+#: The host asks each of six queues every two seconds while it is empty (host.json), in one instance at most.
 _POLLS = 6 / 2
 #: Jobs that are simulated, and active jobs at most: the pages of more follow from those of these.
 _JOBS, _ACTIVE = 400, 20_000
@@ -107,12 +109,14 @@ def cost(load: Load, counts: Counts) -> Cost:
     lists = max(load.experiments, math.ceil(load.active / PAGE))
     passes, month = 1 / load.pass_seconds, 30 * _DAY
     jobs = load.jobs_a_day * 30
+    calls = jobs * messages + month * passes + _ARCHIVES
     dollars = {
         "messages": jobs * messages * _MESSAGE * QUEUE,
-        "functions": jobs * messages * INVOCATION,
+        "functions": _functions(load, messages),
+        "logs": max(0.0, calls * LOGGED - FREE_LOGS) * LOGS,
         "the table": jobs * counts.job.requests * TABLE,
         "archiving": jobs * (counts.archived.requests * TABLE + BLOB_WRITE / _BATCH),
-        "passes": month * passes * (counts.one_pass.requests * TABLE + _pass_time(load)),
+        "passes": month * passes * counts.one_pass.requests * TABLE,
         "empty polls": month * _POLLS * QUEUE,
     }
     table = load.at_peak * counts.job.requests + counts.one_pass.requests * passes
@@ -127,8 +131,13 @@ def cost(load: Load, counts: Counts) -> Cost:
     )
 
 
-def _pass_time(load: Load) -> float:
-    return INVOCATION * max(1.0, load.active * _CPU / 0.1)
+def _functions(load: Load, messages: float) -> float:
+    """Messages on the instances of their function, a pass on that of the timer, the archiver on its own."""
+    month, passes = 30 * _DAY, 30 * _DAY / load.pass_seconds
+    a_second = load.jobs_a_day / _DAY * messages
+    a_pass = max(1.0, load.active * _CPU)
+    seconds = month * active(a_second, _BUSY) + passes * a_pass + _ARCHIVES * _COLD
+    return monthly(seconds, month * a_second + passes + _ARCHIVES)
 
 
 def table(load: Load, counts: Counts) -> str:

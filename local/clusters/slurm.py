@@ -33,7 +33,7 @@ async def start(cluster_options: ClusterOptions) -> AsyncIterator[Running]:
             ),
             connection_string=string,
             processes=cluster.processes,
-            hints=(f"export SLURM_CONF={cluster.client_conf}   (for sinfo, squeue…)",),
+            hints=(f"{cluster.exports}   (for sinfo, squeue…)",),
             serving=serving,
         )
 

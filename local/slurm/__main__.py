@@ -54,7 +54,7 @@ def guide(cluster: Slurm) -> list[str]:
     return [
         f"ready {cluster.url}",
         "",
-        f"export SLURM_CONF={cluster.client_conf}",
+        cluster.exports,
         "sinfo; squeue; srun --nodes=2 hostname",
         f"curl -s -H 'X-SLURM-USER-NAME: {cluster.user}' \\",
         '  -H "X-SLURM-USER-TOKEN: $(scontrol token | cut -d= -f2)" \\',

@@ -68,6 +68,17 @@ class Slurm:
         )
 
     @property
+    def client_environment(self) -> dict[str, str]:
+        """The variables with which a person's srun is the cluster's own, and finds it."""
+        return {"PATH": self._programs.path, "SLURM_CONF": str(self.client_conf)}
+
+    @property
+    def exports(self) -> str:
+        """The same as words for a person's shell, whose other programs stay."""
+        own = f' PATH="{self._programs.root}/slurm:$PATH"' if self._programs.root else ""
+        return f"export SLURM_CONF={self.client_conf}{own}"
+
+    @property
     def logs(self) -> Path:
         """The directory of the daemons' logs."""
         return self.home / "logs"

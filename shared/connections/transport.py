@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 from aiohttp import ClientSession, DummyCookieJar
 from azure.core.exceptions import ServiceResponseError
@@ -25,8 +26,10 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
         With the name of a `service`, a request raises Busy where that asks for a pause: azure-core would
         sleep for all of it, in the middle of a pass.
         """
-        super().__init__(use_env_settings=use_env_settings, **options)
-        self._trust_env = use_env_settings
+        super().__init__(use_env_settings=False, **options)
+        # Looked up once: aiohttp would ask in a thread at each request, and for .netrc in a second one, whose
+        # words it would put beside the request's own authorization.
+        self._proxies = getproxies() if use_env_settings else {}
         self._pauses = Pauses(service) if service else None
         self.session: ClientSession | None
         #: whether the last request has an answer
@@ -35,9 +38,7 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
     async def open(self) -> None:
         """Open the session, unless it is open or was closed, which azure-core reports."""
         if self.session is None and not self._has_been_opened:
-            self.session = session(
-                trust_env=self._trust_env, cookie_jar=DummyCookieJar(), auto_decompress=False
-            )
+            self.session = session(cookie_jar=DummyCookieJar(), auto_decompress=False)
         await super().open()
 
     async def send(self, request: Any, **options: Any) -> Any:
@@ -46,7 +47,7 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
         address = "" if self._pauses is None else str(URL(request.url).origin())
         if self._pauses is not None:
             self._pauses.check(address, request.method)
-        answer = await super().send(request, **options)
+        answer = await super().send(request, proxy=self._proxy(URL(request.url)), **options)
         self.answered = True
         if self._pauses is not None:
             self._pauses.heed(address, request.method, answer.status_code, answer.headers.get("Retry-After"))
@@ -57,3 +58,7 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
                 distrust(self.session, answer.internal_response)
             raise ServiceResponseError("the answer to another request")
         return answer
+
+    def _proxy(self, url: URL) -> str | None:
+        proxy = self._proxies.get(url.scheme)
+        return proxy if proxy and not proxy_bypass(url.host or "") else None

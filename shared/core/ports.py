@@ -6,7 +6,7 @@ Every verb may be repeated safely. Adapters return or raise; they never call bac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
@@ -229,12 +229,11 @@ class Ports:
     clock: Callable[[], datetime]
     token: Callable[[], str]
     jitter: Callable[[], float]
-    #: the same object in which the ledger notes unreadable rows
-    troubles: Troubles
+    pause: Callable[[float], Awaitable[None]]  # for less than a second
+    troubles: Troubles  # the same object in which the ledger notes unreadable rows
     breaker: Breaker = field(default_factory=Breaker)  # by cluster
     receivers: Receivers = field(default_factory=Receivers)
-    #: name → signing secrets, newest first
-    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, newest first
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     #: settings that clients need to send files, by name; no secrets

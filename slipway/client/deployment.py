@@ -10,7 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
-from slipway.failure import Failure
+from slipway.failure import NOT_ALLOWED, Failure
 from slipway.settings import (
     SourcedSettings,
     file_of_stack,
@@ -152,4 +152,6 @@ async def token(scope: str) -> str:
             # Of all the errors, only the tenant's own answer shows the reason.
             code = re.search(r"AADSTS\d{4,8}(: [^.\r\n]{0,200})?", str(error), re.ASCII)
             reason = f" ({code[0]})" if code and code[0].isprintable() else ""
-            raise Failure(f"Entra ID gives no token for {scope}{reason}; sign in by `az login`") from None
+            raise Failure(
+                f"Entra ID gives no token for {scope}{reason}; sign in by `az login`", NOT_ALLOWED
+            ) from None

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class Profiles:
         """The profile of that name, else the current one. Raises Failure for an unknown name."""
         if name and name not in self.by_name:
             names = ", ".join(self.by_name) or "none"
-            raise Failure(f"there is no profile {name!r}; known: {names}; `slipway login URL` makes one")
+            raise Failure(
+                f"there is no profile {name!r}; known: {names}; `slipway login URL` makes one", UNKNOWN
+            )
         return self.by_name.get(name or self.current)
 
     def with_profile(self, name: str, profile: Profile) -> "Profiles":

@@ -71,6 +71,7 @@ def showing(
     return asking(shown, url, key)
 
 
-def exit_code(job: Mapping[str, Any]) -> int:
-    """The exit code of a command for an ended job."""
-    return 0 if job["state"] == "succeeded" else min(int(job.get("exitCode") or 1), 255)
+def exit_code(job: Mapping[str, Any], *, as_json: bool = False) -> int:
+    """The exit code of a command for an ended job: that of the job, which a program reads in the answer."""
+    code = 1 if as_json else min(int(job.get("exitCode") or 1), 255)
+    return 0 if job["state"] == "succeeded" else code

@@ -8,7 +8,7 @@ import typer
 
 from slipway.commands.asking import asking, show
 from slipway.commands.options import LOCAL, Json, Key, Url
-from slipway.failure import finding_out
+from slipway.failure import NOT_KNOWN, finding_out
 from slipway.terminal.screen import table
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-#: The exit code where something did not answer.
-_SILENT = 3
-
 
 @app.command(short_help="Compare drops, ledger, clusters and deliveries.")
 def audit(
@@ -27,14 +24,14 @@ def audit(
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Compare drops, ledger, clusters and deliveries; exit code 1 if they differ, 3 if one is silent."""
+    """Compare drops, ledger, clusters and deliveries; exit code 1 if they differ, 125 if one is silent."""
 
     async def ask(api: Service) -> int:
         report = await api.audit()
         show(report, lines, as_json=as_json)
-        return 1 if report["differences"] else _SILENT if report["unknown"] else 0
+        return 1 if report["differences"] else NOT_KNOWN if report["unknown"] else 0
 
-    with finding_out(_SILENT):
+    with finding_out():
         raise typer.Exit(asking(ask, url, key))
 
 

@@ -54,13 +54,17 @@ def redrive(
 
 
 async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = False) -> int:
-    """Redrive each dead letter. One that fails does not stop the others; then 1."""
-    code, redriven = 0, []
+    """Redrive each dead letter. One of several that fails does not stop the others; then 1."""
+    code = 0
+    redriven: list[Mapping[str, Any]] = []
     for one in ids:
         try:
             kind = await api.redrive(one)
         except Failure as failure:
+            if as_json and len(ids) == 1:
+                raise
             say(f"{one}: {failure}")
+            redriven.append({"id": one, "error": failure.for_programs()})
             code = 1
         else:
             redriven.append({"id": one, "kind": kind})

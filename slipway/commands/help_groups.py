@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from slipway.failure import Usage
 from slipway.terminal.characters import printable
 
 GROUPS = {
@@ -49,6 +50,8 @@ ELSEWHERE = {
     "stop": "cancel",
     "port-forward": "forward",
 }
+#: What is wrong with the words of a command line: an exception of click, or of typer's own copy.
+_MISTAKE: Any = typer.BadParameter.__mro__[2]
 #: Options whose value may be empty, as that of a variable that is not set.
 _MAY_BE_EMPTY = ("--url", "--key", "--profile", "--reason", "--grep", "--rules-url")
 
@@ -89,6 +92,15 @@ def teaching(usual: str) -> type[TyperGroup]:
 
 class Grouped(TyperGroup):
     """A group whose help shows its commands under headings."""
+
+    def main(self, *args: Any, **how: Any) -> Any:
+        """Run the command; where typer does not print a mistake in its words itself, that is a Failure."""
+        try:
+            return super().main(*args, **how)
+        except _MISTAKE as mistake:
+            command = mistake.ctx.command_path if getattr(mistake, "ctx", None) else "slipway"
+            remedy = f"{command} --help"
+            raise Usage(f"{mistake.format_message().rstrip('.')}; {remedy}", remedy=remedy) from mistake
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse empty words, of any command, before anything is done."""

@@ -9,7 +9,7 @@ import typer
 
 from slipway.commands.asking import asking, show
 from slipway.commands.options import LOCAL, Json, Key, Url
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 from slipway.terminal.screen import table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def select_clusters(name: str, clusters: Sequence[Cluster]) -> Sequence[Cluster]
     shown = [cluster for cluster in clusters if name in ("", cluster["name"])]
     if name and not shown:
         names = ", ".join(cluster["name"] for cluster in clusters)
-        raise Failure(f"there is no cluster {name}; clusters are: {names}")
+        raise Failure(f"there is no cluster {name}; clusters are: {names}", UNKNOWN)
     return shown
 
 

@@ -10,7 +10,7 @@ import typer
 from slipway.client.jobs.words import ENDED, ended_as
 from slipway.commands.asking import asking_about, exit_code, show
 from slipway.commands.options import LOCAL, JobId, Json, Key, Url
-from slipway.failure import Failure, finding_out
+from slipway.failure import NO_ANSWER, Failure, finding_out
 
 if TYPE_CHECKING:
     from slipway.client.service import Service
@@ -56,11 +56,13 @@ def run(job: str, url: str, key: str, *, as_json: bool = False, timeout: float |
                     job = await patiently(lambda: api.job(job_id))
         except TimeoutError:
             if not job:
-                raise Failure(f"the app has not said within {timeout:g} s how {job_id} is") from None
+                raise Failure(
+                    f"the app has not said within {timeout:g} s how {job_id} is", NO_ANSWER
+                ) from None
             show(job, lambda job: [f"{job_id} is {job['state']}, and goes on"], as_json=as_json)
             return NOT_YET
         show(job, lambda job: [ended_as(job)], as_json=as_json)
-        return exit_code(job)
+        return exit_code(job, as_json=as_json)
 
     with finding_out():
         return asking_about(job, ask, url, key)

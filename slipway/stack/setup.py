@@ -8,7 +8,7 @@ from pathlib import Path
 from shared.core.errors import Misconfigured
 from slipway.client.deployment import sourced_settings
 from slipway.client.storage.account import refuse_name
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.stack.cluster_file import cluster_from
 from slipway.stack.provision import Plan, Step, provision
 from slipway.terminal.screen import put, put_json
@@ -52,7 +52,7 @@ def complete_plan(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] |
     from dataclasses import replace
 
     if plan.priority not in _PRIORITIES:
-        raise Failure(f"--priority is {' or '.join(_PRIORITIES)}, not {plan.priority!r}")
+        raise Failure(f"--priority is {' or '.join(_PRIORITIES)}, not {plan.priority!r}", USAGE)
     if not 0 <= plan.minimum <= plan.maximum or plan.maximum < 1:
         raise Failure(
             f"--min-nodes {plan.minimum} and --max-nodes {plan.maximum} do not fit: "

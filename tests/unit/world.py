@@ -117,6 +117,7 @@ class World:
             clock=self.clock,
             token=lambda: f"t{next(count)}",
             jitter=lambda: 0.5,
+            pause=self.pause,
             secrets={"default": (SECRET,), "team": (SECRET,)},
             account_keys={"acct": "storage-key"},
             troubles=self.ledger.store.troubles,
@@ -130,6 +131,9 @@ class World:
 
     def use(self, **ports: Any) -> None:
         self.ports = replace(self.ports, **ports)
+
+    async def pause(self, seconds: float) -> None:
+        self.pass_time(seconds)
 
     def pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)

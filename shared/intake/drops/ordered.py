@@ -7,6 +7,7 @@ The time bounds how long a message counts that was lost. Nothing depends on the 
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timedelta
 
 from shared.core.ledger.entries import DropMemo
@@ -16,6 +17,7 @@ from shared.core.ports import Ports
 
 #: The longest delay of a message in seconds, and by how much the clocks of storage and app may differ.
 _LONGEST, _CLOCKS = 3600.0, timedelta(minutes=1)
+_SECOND = timedelta(seconds=1)
 
 
 async def is_ordered(ports: Ports, folder: str) -> bool:
@@ -30,20 +32,27 @@ async def is_ordered(ports: Ports, folder: str) -> bool:
 async def order(ports: Ports, folder: str, newest: datetime, wait: float) -> None:
     """Order a look in `wait` seconds, at most the time for which a folder has to be quiet.
 
-    The message is sent first: a row without one would hide files.
+    The message is sent first: a row without one would hide files. It comes up to a second early, since a
+    queue knows whole seconds, and waits for the rest itself, for as long as its row says.
     """
     delay, ticket = min(wait, _longest(ports.policy)), ports.token()
     until = ports.clock() + timedelta(seconds=delay)
-    await ports.queues.send(QUEUE, look_message(folder, newest, ticket), delay=delay)
+    await ports.queues.send(QUEUE, look_message(folder, newest, ticket), delay=math.floor(delay))
     await ports.ledger.remember(DropMemo(_path(folder), {}, "", 1, folder=folder, ticket=ticket, until=until))
 
 
 async def begin(ports: Ports, folder: str, ticket: str, newest: datetime) -> None:
-    """Note that this look begins, and its delay is over: from now on, no event may join it."""
-    ports.memo.put(_memory(folder), ports.clock(), {newest.isoformat(): True})
+    """Wait for the rest of its delay, and note that this look begins: from now on, no event may join it."""
     memo = await ports.ledger.drop_memo(_path(folder))
-    if memo is not None and ticket and memo.ticket == ticket:
-        await ports.ledger.forget(memo.path)
+    own = memo if memo is not None and ticket and memo.ticket == ticket else None
+    if own is not None and own.until is not None:
+        rest = own.until - ports.clock()
+        # Further from its time it came by another clock: it looks now, and orders another look.
+        if timedelta() < rest < _SECOND:
+            await ports.pause(rest.total_seconds())
+    ports.memo.put(_memory(folder), ports.clock(), {newest.isoformat(): True})
+    if own is not None:
+        await ports.ledger.forget(own.path)
 
 
 def has_waited(ports: Ports, folder: str, newest: datetime) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import aiohttp
 
 from slipway.client.calls.refusal import Unanswered
-from slipway.failure import Failure
+from slipway.failure import NO_ANSWER, Failure
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
 
@@ -91,7 +91,7 @@ class Body(dict[str, Any]):
     """An answer in JSON. Reading a missing member raises a Failure."""
 
     def __missing__(self, name: str) -> Any:
-        raise Failure(f"the service's answer lacks {name!r}; is it of another version?")
+        raise Failure(f"the service's answer lacks {name!r}; is it of another version?", NO_ANSWER)
 
 
 def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
@@ -101,7 +101,7 @@ def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
     match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     first, last, size = map(int, match.groups()) if match else (0, -1, 0)
     if not first <= last < size or count > last - first + 1:
-        raise Failure("the service sent a part of a file, and does not say which")
+        raise Failure("the service sent a part of a file, and does not say which", NO_ANSWER)
     if count < last - first + 1:
         raise Unanswered("an answer with a part of a file ended too early")
     return first, size
@@ -120,7 +120,7 @@ async def log_chunk(answer: aiohttp.ClientResponse) -> LogChunk:
 def listed(files: object, folder: str) -> list[dict[str, Any]]:
     """The entries of a folder. Raises Failure for anything else."""
     if not isinstance(files, list) or not all(map(_is_entry, files)):
-        raise Failure(f"the service's answer is not a list of {folder}; is it of another version?")
+        raise Failure(f"the service's answer is not a list of {folder}; is it of another version?", NO_ANSWER)
     return files
 
 
@@ -128,7 +128,7 @@ def following(answer: Mapping[str, Any], after: str) -> str:
     """The cursor of the list's next page, "" after the last one. Raises Failure for an endless list."""
     cursor = answer.get("next") or ""
     if not isinstance(cursor, str) or (cursor and cursor == after):
-        raise Failure("the service's list of files never ends")
+        raise Failure("the service's list of files never ends", NO_ANSWER)
     return cursor
 
 
@@ -164,9 +164,11 @@ def address_page(answer: Mapping[str, Any], after: str, *, secure: bool) -> Addr
         until = datetime.fromisoformat(expires)
         page = AddressPage(blobs, answer["next"] or "", until, min(names), max(names))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise Failure("the service's answer is not a list of addresses; is it of another version?") from None
+        raise Failure(
+            "the service's answer is not a list of addresses; is it of another version?", NO_ANSWER
+        ) from None
     if page.expires.tzinfo is None or (page.next and page.next == after):
-        raise Failure("the service's list of addresses never ends")
+        raise Failure("the service's list of addresses never ends", NO_ANSWER)
     return page
 
 
@@ -178,5 +180,5 @@ def settings_in(answer: Mapping[str, Any]) -> dict[str, str]:
     """The settings in an answer. Raises Failure if it has none."""
     settings = answer.get("settings")
     if not isinstance(settings, dict) or not all(isinstance(one, str) for one in settings.values()):
-        raise Failure("its answer lacks the settings")
+        raise Failure("its answer lacks the settings", NO_ANSWER)
     return settings

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 
 from slipway.client.calls.wire import Calls, id_of
-from slipway.failure import Failure
+from slipway.failure import NO_ANSWER, Failure
 
 #: A slow line takes its time for an archive.
 _UPLOAD = aiohttp.ClientTimeout(sock_connect=30, sock_read=120)
@@ -48,5 +48,7 @@ class CodeCalls(Calls):
     def _checked(self, address: object) -> str:
         schemes = ("https://",) if self._url.startswith("https://") else ("https://", "http://")
         if not str(address).startswith(schemes):
-            raise Failure("the service names an address without encryption for the code, which is not used")
+            raise Failure(
+                "the service names an address without encryption for the code, which is not used", NO_ANSWER
+            )
         return str(address)

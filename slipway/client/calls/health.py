@@ -11,7 +11,7 @@ import aiohttp
 from shared.answers.mark import MARK
 from slipway.client.calls.unreachable import why
 from slipway.client.calls.wire import session
-from slipway.failure import Failure
+from slipway.failure import NO_ANSWER, Failure
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
 #: The header Date has whole seconds: on average it is half a second old.
@@ -50,12 +50,12 @@ async def health(url: str) -> Health:
             body = await answer.json(content_type=None) if answer.status in (200, 503) else None
             date = answer.headers.get("Date", "")
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise Failure(f"no answer from {url}: {why(error)}") from error
+        raise Failure(f"no answer from {url}: {why(error)}", NO_ANSWER) from error
     if not isinstance(body, dict) or not all(name in body for name in _WORDS):
         if isinstance(body, dict) and MARK in answer.headers and "detail" in body:
             words_of_app = "; ".join(str(body[name]) for name in ("detail", "remedy") if name in body)
             raise Refusing(f"{url} answers {answer.status}: {words_of_app}")
-        raise Failure(f"{url} answers {answer.status}, but not as Slipway does")
+        raise Failure(f"{url} answers {answer.status}, but not as Slipway does", NO_ANSWER)
     words = {name: body[name] for name in _WORDS}
     return Health(answer.status == 200, words, seconds, _ahead(date, (start + end) / 2))
 

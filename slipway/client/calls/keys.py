@@ -61,5 +61,5 @@ async def repeatable(key: str) -> AsyncIterator[None]:
         raise
     except Unanswered as lost:
         hinted = Unanswered(f"{lost}\n{hint}")
-        hinted.spent = lost.spent
+        hinted.spent, hinted.remedy = lost.spent, how
         raise hinted from lost

@@ -23,7 +23,7 @@ from slipway.client.calls.answers import (
 )
 from slipway.client.calls.refusal import Changed, Unanswered
 from slipway.client.calls.wire import Calls, id_of
-from slipway.failure import Failure
+from slipway.failure import NO_ANSWER, Failure
 
 if TYPE_CHECKING:
     from slipway.client import shapes
@@ -113,7 +113,9 @@ class OutputCalls(Calls):
                     raise Changed(f"{path} has {size:,} bytes, none of them from {first:,} on")
                 begins, data = first, data[first : None if last is None else last + 1]
             if begins != first:
-                raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
+                raise Failure(
+                    f"{path}: bytes from {first:,} on were asked for, and the service sent others", NO_ANSWER
+                )
             return FileChunk(data, size, answer.headers.get("ETag", ""))
 
         path = f"jobs/{id_of(job_id)}/files/{address}"

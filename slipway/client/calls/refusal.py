@@ -8,7 +8,8 @@ import aiohttp
 
 from shared.answers.mark import MARK
 from slipway.client.calls.admission import not_admitted
-from slipway.failure import Failure
+from slipway.client.calls.kinds import kind_of
+from slipway.failure import NO_ANSWER, NOT_ALLOWED, REJECTED, UNKNOWN, Failure
 from slipway.terminal.characters import printable
 
 #: The name that problems give to the body of a request.
@@ -39,14 +40,19 @@ _TOO_LARGE, _LARGEST_BODY = frozenset({413, 500}), 100 << 20
 class NotAdmitted(Failure):
     """The app, or its host, refuses the key or the token: it has not done what was asked."""
 
+    kind = NOT_ALLOWED
+
 
 class Barrier(Failure):
     """A page of something else that another try would meet as well, such as a login."""
+
+    kind = NO_ANSWER
 
 
 class Absent(Failure):
     """The service reports that it does not exist."""
 
+    kind = UNKNOWN
     #: whether an earlier try of the same request may have made that so
     repeated = False
 
@@ -54,15 +60,20 @@ class Absent(Failure):
 class Changed(Failure):
     """The file has changed since the last read."""
 
+    kind = REJECTED
+    retry = True
+
 
 class Unanswered(Failure):
     """No answer, or a request to try again: the same call may succeed later."""
 
+    kind = NO_ANSWER
+    retry = True
     #: seconds for which the call is worth repeating
     patience = 300.0
 
     def __init__(self, reason: str, remedy: str = "", *, retry_after: float = 0.0) -> None:
-        super().__init__(f"{reason}; {remedy}" if remedy else reason)
+        super().__init__(f"{reason}; {remedy}" if remedy else reason, remedy=remedy)
         self.reason = reason
         #: seconds that the answer requests to wait
         self.retry_after = retry_after
@@ -102,7 +113,7 @@ class Silent(Unanswered):
 
 
 #: A range beyond the end of a file (416) is of one that has become shorter.
-_KINDS: Mapping[int, type[Failure]] = {404: Absent, 412: Changed, 416: Changed}
+_TYPES: Mapping[int, type[Failure]] = {404: Absent, 412: Changed, 416: Changed}
 _AGAIN: Mapping[int, type[Unanswered]] = {429: Busy, 502: Silent, 503: Busy, 504: Busy}
 
 
@@ -145,14 +156,14 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: b
     text = "\n".join(part for part in (text, problems, shown) if part)
     if again := _AGAIN.get(answer.status):
         return again(text, retry_after=_retry_after(answer))
-    return _KINDS.get(answer.status, Failure)(text)
+    return _TYPES.get(answer.status, Failure)(text, kind_of(answer.status, problem), remedy=remedy)
 
 
 def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
     """The exception for an answer that is not of the API; Unanswered if it may be gone in a minute."""
     status = answer.status
     if refused := too_large(answer):
-        return Failure(refused)
+        return Failure(refused, REJECTED)
     what = f"{url} answered {status} {printable(answer.reason or '')}".rstrip()
     wait = _retry_after(answer)
     if status >= 500 or status in _GATEWAY:
@@ -166,7 +177,7 @@ def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
     if status in _NOT_TAKEN:
         return Barrier(f"{what}; does --url name it?")
     if status == 404 and url.endswith("/api"):
-        return Failure(f"{url} is not Slipway's API (404); give --url without /api")
+        return Failure(f"{url} is not Slipway's API (404); give --url without /api", NO_ANSWER)
     if status == 404:
         what = f"{url} is not Slipway's API (404), or it has just begun to start"
     return Stranger(what, "does --url name it?", retry_after=wait)

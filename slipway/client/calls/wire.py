@@ -24,7 +24,7 @@ from slipway.client.calls.refusal import (
 )
 from slipway.client.calls.unreachable import is_final, is_foreign, is_unsent, why
 from slipway.client.deployment import proxy_for
-from slipway.failure import Failure
+from slipway.failure import NO_ANSWER, UNKNOWN, Failure
 
 Content = TypeVar("Content")
 Read = Callable[[aiohttp.ClientResponse], Awaitable[Content]]
@@ -120,8 +120,9 @@ class Wire:
                 raise foreign(answer, self.url, met=True)
             elsewhere = location.partition("?")[0]
             moved = elsewhere.removesuffix(f"/api/{path}")
-            kind = Barrier if moved == elsewhere else Failure
-            raise kind(f"{self.url} redirects to {moved[:200]}; if that is the app, give it with --url")
+            type_ = Barrier if moved == elsewhere else Failure
+            text = f"{self.url} redirects to {moved[:200]}; if that is the app, give it with --url"
+            raise type_(text, NO_ANSWER)
         if answer.status >= 400:
             self._met = self._met or is_own(answer)
             failure = await refusal(answer, self.url, file, met=self._met)
@@ -174,7 +175,9 @@ class Calls:
         async def read(answer: aiohttp.ClientResponse) -> dict[str, Any]:
             body = await answer.json()
             if not isinstance(body, dict):
-                raise Failure(f"{self._url} answers, but not as Slipway's API does; does --url name it?")
+                raise Failure(
+                    f"{self._url} answers, but not as Slipway's API does; does --url name it?", NO_ANSWER
+                )
             return Body(body)
 
         return await self._wire.ask(method, path, read, **options)
@@ -183,5 +186,5 @@ class Calls:
 def id_of(text: str, listed: str = "slipway jobs") -> str:
     """An id, safe in a path. Raises Failure, with the command that lists such ids."""
     if not _ID.fullmatch(text):
-        raise Failure(f"{text[:80]!r} is not an id; `{listed}` shows them")
+        raise Failure(f"{text[:80]!r} is not an id; `{listed}` shows them", UNKNOWN)
     return text

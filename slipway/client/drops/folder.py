@@ -24,7 +24,7 @@ from slipway.client.snapshot.rules import Rules
 from slipway.client.snapshot.words import of_others, some, taken_back
 from slipway.client.storage.account import storage_account
 from slipway.client.storage.replace_blob import unsendable
-from slipway.failure import Failure
+from slipway.failure import REJECTED, Failure
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import say
 
@@ -43,7 +43,7 @@ def check(folder: Path, target: str) -> None:
         problems = diagnosed(Source(file.read_bytes()), file)
         if has_errors(problems):
             shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
-            raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
+            raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}", REJECTED)
     if (job := own_file(folder, JOB_FILE)) is None:
         return  # scripts for a template
     own = f"{folder.resolve().name}/"
@@ -51,7 +51,8 @@ def check(folder: Path, target: str) -> None:
         if name.startswith(own) and (folder / (path := name.removeprefix(own))).is_file():
             raise Failure(
                 f"nothing was uploaded: {path} would go to {target}/, and the job.json runs {name}, of "
-                f"another upload; write <SLIPWAY_FOLDER>/{path} there"
+                f"another upload; write <SLIPWAY_FOLDER>/{path} there",
+                REJECTED,
             )
 
 

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterable
 
 from slipway.client.entry.places import LARGEST_PORT
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import say
 
 _PORT = re.compile(r"([1-9][0-9]{0,4})(?::([1-9][0-9]{0,4}))?", re.ASCII)
@@ -23,7 +23,7 @@ def parsed_ports(texts: Iterable[str]) -> dict[int, int]:
         match = _PORT.fullmatch(text)
         remote, local = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not match or max(remote, local) > LARGEST_PORT:
-            raise Failure(f"{text!r} is not a port: write 6006, or 6006:8080 for another one here")
+            raise Failure(f"{text!r} is not a port: write 6006, or 6006:8080 for another one here", USAGE)
         if remote in ports:
             raise Failure(f"the port {remote} is named twice")
         ports[remote] = local

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from slipway.client.jobs.processes import LONGEST, last_state
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import RESET, coloured, harmless, printable
 from slipway.terminal.passing import PASSING
 from slipway.terminal.reader import check_reader
@@ -208,4 +208,4 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         return re.compile(pattern) if pattern else None
     except re.error as error:
-        raise Failure(f"{pattern} is not a regular expression: {error}") from error
+        raise Failure(f"{pattern} is not a regular expression: {error}", USAGE) from error

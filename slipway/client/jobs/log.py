@@ -20,7 +20,7 @@ from slipway.client.jobs.remarks import remark, why_again
 from slipway.client.jobs.selection import Selection
 from slipway.client.jobs.words import ENDED, rejection
 from slipway.client.service import Service
-from slipway.failure import Failure, Verdict
+from slipway.failure import USAGE, Failure, Verdict
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import say
 
@@ -32,7 +32,7 @@ _WAITS = frozenset({"accepted", "submitting", "queued"})
 def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
     """Formats the time before each line; None without timestamps. Raises Failure."""
     if timestamps and not follow:
-        raise Failure("timestamps need --follow: only lines that arrive now get a time")
+        raise Failure("timestamps need --follow: only lines that arrive now get a time", USAGE)
     return _now if timestamps else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shared.core.identity import is_job_id
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 
 if TYPE_CHECKING:
     from slipway.client.service import Service
@@ -40,14 +40,17 @@ async def job_id(api: Service, job: str) -> str:
     if job == "last":
         latest = await _latest(api, {})
         if not latest:
-            raise Failure("there is no job yet; submit one: slipway run, slipway submit")
+            raise Failure("there is no job yet; submit one: slipway run, slipway submit", UNKNOWN)
     elif job.startswith("j_") and len(job) < _SHORTEST:
-        raise Failure(f"{job} is too short to mean one job; write at least {_SHORTEST} characters of its id")
+        raise Failure(
+            f"{job} is too short to mean one job; write at least {_SHORTEST} characters of its id", UNKNOWN
+        )
     elif job.startswith("j_"):
         latest = [one for one in (await api.jobs({}, _RECENT)).jobs if one["id"].startswith(job)]
         if len(latest) > 1:
             raise Failure(
-                f"{job} begins several ids: {', '.join(one['id'] for one in latest[:5])}; write more of it"
+                f"{job} begins several ids: {', '.join(one['id'] for one in latest[:5])}; write more of it",
+                UNKNOWN,
             )
     else:
         # A * would match every name with that beginning, and so a job that the caller did not name.
@@ -56,10 +59,11 @@ async def job_id(api: Service, job: str) -> str:
         sweep = job[:80]
         raise Failure(
             f"{sweep} is not a job but a sweep; list its jobs (slipway jobs --sweep {sweep}), "
-            f"show its progress (slipway sweep show {sweep}), or cancel all (slipway sweep cancel {sweep})"
+            f"show its progress (slipway sweep show {sweep}), or cancel all (slipway sweep cancel {sweep})",
+            UNKNOWN,
         )
     if not latest:
-        raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them")
+        raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them", UNKNOWN)
     return str(latest[0]["id"])
 
 
@@ -79,7 +83,8 @@ async def _latest(api: Service, conditions: Mapping[str, str]) -> list[dict[str,
     if not own:
         other = newest[0]
         raise Failure(
-            f"the latest such job belongs to {other['owner']}; if you mean it, use its id: {other['id']}"
+            f"the latest such job belongs to {other['owner']}; if you mean it, use its id: {other['id']}",
+            UNKNOWN,
         )
     return own[:1]
 
@@ -107,11 +112,12 @@ async def sweep_id(api: Service, sweep: str) -> str:
         named = [job for job in jobs if _is_of(job["name"], sweep)]
         fitting = [str(job["sweep"]["id"]) for job in named][:1]
     if len(fitting) > 1:
-        raise Failure(f"{sweep} begins several ids: {', '.join(fitting[:5])}; write more of it")
+        raise Failure(f"{sweep} begins several ids: {', '.join(fitting[:5])}; write more of it", UNKNOWN)
     if not fitting:
         raise Failure(
             f"no sweep of the latest {_RECENT:,} jobs has the id or the name {sweep[:80]!r}; "
-            "name it by its whole id, s_… of its answer"
+            "name it by its whole id, s_… of its answer",
+            UNKNOWN,
         )
     return fitting[0]
 

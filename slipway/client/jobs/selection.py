@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, USAGE, Failure
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Selection:
         if self.stream not in ("", "stdout", "stderr"):
             raise Failure(f"{self.stream!r} is not a stream: stdout or stderr, or neither for both")
         if self.attempt < 0:
-            raise Failure(f"there is no attempt {self.attempt}; the first is 1")
+            raise Failure(f"there is no attempt {self.attempt}; the first is 1", UNKNOWN)
         if self.tail is not None and self.tail < 0:
-            raise Failure(f"--tail cannot be {self.tail}; give 0 or more")
+            raise Failure(f"--tail cannot be {self.tail}; give 0 or more", USAGE)
 
     def check(self, job: Mapping[str, Any]) -> None:
         """Raise Failure for an attempt that the job has not had."""

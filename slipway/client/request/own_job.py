@@ -20,7 +20,7 @@ from slipway.client.request.compose import PATH_FIELD, Choices, add_choices
 from slipway.client.request.diagnose import scripts_named
 from slipway.client.snapshot.choose import by_name, choose
 from slipway.client.snapshot.walk import Tree
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import printable
 
 JOB_FILE, ENVELOPE_FILE = "job.json", "slipway.json"
@@ -58,7 +58,7 @@ class OwnJob:
         """The job with these choices, and with the paths of its files. Raises Failure."""
         pattern = script_pattern(self.job)
         if script and pattern is None:
-            raise Failure(f"--script: {tree.folder / JOB_FILE} says what runs; change it there")
+            raise Failure(f"--script: {tree.folder / JOB_FILE} says what runs; change it there", USAGE)
         if pattern is not None:
             fitting = [one for one in by_name(tree).values() if script or fnmatchcase(one.name, pattern)]
             script = choose(Tree(tree.folder, fitting), script).script

@@ -21,7 +21,7 @@ from slipway.client.snapshot.choose import choose
 from slipway.client.snapshot.mounted import refuse_other_code
 from slipway.client.snapshot.rules import refuse_results
 from slipway.client.snapshot.walk import Tree, one_file, walk
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import say
 
 #: These files describe the job; the script does not use them.
@@ -77,7 +77,7 @@ def request_of(path: Path, options: Options, prefix: str) -> Request:
         if reason:
             say(f"runs {script}, {reason} (--script names another one)")
     elif options.script:
-        raise Failure(f"--script names a script of a folder, and {path} is a file")
+        raise Failure(f"--script names a script of a folder, and {path} is a file", USAGE)
     else:
         script = path.name
         _warn(path)
@@ -139,7 +139,7 @@ def _members(options: Options, envelope: Mapping[str, Any]) -> dict[str, Any]:
         members["sweep"] = dict(options.sweep)
         members |= {"parallel": options.parallel} if options.parallel else {}
     elif options.parallel:
-        raise Failure("--parallel belongs to --sweep NAME=VALUE,VALUE")
+        raise Failure("--parallel belongs to --sweep NAME=VALUE,VALUE", USAGE)
     return members
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shared.intake.drops.folder import JOB_FILE
 from shared.jobspec import Defaults, complete, redact
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import at_terminal, say
 
 
@@ -29,9 +29,9 @@ def variables(pairs: Sequence[str], caller: Mapping[str, str] = os.environ) -> d
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not name.isidentifier():
-            raise Failure(f"--env {name}: is not the name of a variable; write NAME=VALUE, or NAME")
+            raise Failure(f"--env {name}: is not the name of a variable; write NAME=VALUE, or NAME", USAGE)
         if not equals and name not in caller:
-            raise Failure(f"--env {name}: the variable is not set here; set it, or write {name}=VALUE")
+            raise Failure(f"--env {name}: the variable is not set here; set it, or write {name}=VALUE", USAGE)
         environment[name] = value if equals else caller[name]
     return environment
 
@@ -50,7 +50,7 @@ def secret_values(
                 "read by others on this machine; the value is that of your variable, or is asked for"
             )
         if not name.isidentifier():
-            raise Failure(f"--secret {name}: is not the name of a variable; use letters, digits and _")
+            raise Failure(f"--secret {name}: is not the name of a variable; use letters, digits and _", USAGE)
         value = caller.get(name) or ask(name)
         if value is None:
             raise Failure(

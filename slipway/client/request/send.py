@@ -10,6 +10,7 @@ from typing import Any
 
 from shared.settings import Settings
 from shared.snapshots.pack import MIB
+from slipway.client.calls.kinds import kind_of
 from slipway.client.calls.refusal import placed
 from slipway.client.request.request import Options, Request, request_of
 from slipway.client.service import Service, service
@@ -80,4 +81,7 @@ def refuse(plan: Mapping[str, Any], file: str) -> None:
     if explanation.get("verdict") not in NEVER:
         return
     problems = [one for one in explanation.get("problems", ()) if one.get("severity") == "error"]
-    raise Failure(f"nothing was sent, because the job cannot run\n{placed(problems, file)}")
+    raise Failure(
+        f"nothing was sent, because the job cannot run\n{placed(problems, file)}",
+        kind_of(422, {"errors": problems}),
+    )

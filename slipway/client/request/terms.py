@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from shared.jobspec import iso_duration, meant_duration
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 
 Priority = Literal["low", "normal", "high"]
 
@@ -68,7 +68,9 @@ def time_limit(text: str | timedelta, option: str = "--time") -> str:
     written = meant_duration(text)
     if written or not text:
         return written or ""
-    raise Failure(f"{option} {text}: is not a length of time; write one such as 90m, 4h, 2d or PT4H30M")
+    raise Failure(
+        f"{option} {text}: is not a length of time; write one such as 90m, 4h, 2d or PT4H30M", USAGE
+    )
 
 
 def labels(pairs: Sequence[str]) -> dict[str, str]:
@@ -77,6 +79,6 @@ def labels(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not name or not equals:
-            raise Failure(f"--label {pair}: write NAME=VALUE")
+            raise Failure(f"--label {pair}: write NAME=VALUE", USAGE)
         named[name] = value
     return named

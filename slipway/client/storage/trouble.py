@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from shared.core.errors import EngineError, Unavailable
 from shared.core.no_answer import no_answer
 from slipway.client.calls.refusal import Stranger, Unanswered
-from slipway.failure import Failure
+from slipway.failure import NOT_ALLOWED, UNKNOWN, Failure
+
+#: The kinds of refusals of storage, by their status.
+_KINDS = {401: NOT_ALLOWED, 403: NOT_ALLOWED, 404: UNKNOWN}
 
 # Without a handler, Python prints the SDKs' warnings, such as of an answer in HTML, among a command's lines.
 logging.getLogger("azure").addHandler(logging.NullHandler())
@@ -32,11 +35,14 @@ def reaching(what: str, setting: str) -> Iterator[None]:
     except HttpResponseError as error:
         if isinstance(error, ClientAuthenticationError) and error.status_code is None:
             raise Failure(
-                f"{what}: no login was found; run `az login`, or set AZURE_CLIENT_ID for a managed identity"
+                f"{what}: no login was found; run `az login`, or set AZURE_CLIENT_ID for a managed identity",
+                NOT_ALLOWED,
             ) from error
         if _is_page(error):
             raise _stranger(what, setting, f" {error.status_code}") from error
-        raise Failure(f"{what} {_refusal(error)}; check {setting}") from error
+        raise Failure(
+            f"{what} {_refusal(error)}; check {setting}", _KINDS.get(error.status_code or 0)
+        ) from error
     except (ServiceRequestError, ServiceResponseError) as error:
         raise Unanswered(
             f"{what} does not answer", f"check {setting}, and that it runs (`slipway up` starts a local one)"

@@ -7,7 +7,7 @@ from slipway.client.jobs.naming import with_sweep
 from slipway.client.jobs.words import ENDED, standing, why
 from slipway.client.service import Service
 from slipway.commands.asking import asking, asking_about, show
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import confirmed, remark
 
 #: Most jobs that one request cancels, and jobs that a person is shown before it.
@@ -52,7 +52,9 @@ def _agreed(jobs: Sequence[Mapping[str, Any]]) -> None:
     if len(jobs) > _SHOWN:
         remark(f"… and {len(jobs) - _SHOWN} more")
     if not confirmed(f"cancel {_number(len(jobs))}?"):
-        raise Failure(f"{_number(len(jobs))} would be cancelled, and none was; add --yes to cancel them")
+        raise Failure(
+            f"{_number(len(jobs))} would be cancelled, and none was; add --yes to cancel them", USAGE
+        )
 
 
 def _cancelled(job: Mapping[str, Any]) -> list[str]:

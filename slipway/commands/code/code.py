@@ -18,7 +18,7 @@ from slipway.client.snapshot.unpack import LIMIT, unpack
 from slipway.client.snapshot.walk import walk
 from slipway.client.snapshot.words import shown_name
 from slipway.commands.asking import asking_about, show
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import inked, printable
 from slipway.terminal.screen import say
 
@@ -33,7 +33,7 @@ def run(
 ) -> int:
     """Show, compare or write the code of a job. Raises Failure."""
     if sum((as_list, diff is not None, to is not None)) > 1:
-        raise Failure("give one of --list, --diff and --to")
+        raise Failure("give one of --list, --diff and --to", USAGE)
     if diff is not None:
         check_folder(diff)
 

@@ -13,7 +13,7 @@ from slipway.client.files.saving import Outcome, save_each, say_reasons
 from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
 from slipway.commands.download.fetched import summary
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 from slipway.terminal.bar import progress
 from slipway.terminal.characters import printable
 
@@ -50,7 +50,7 @@ async def find(lake: DataLake, names: Sequence[str]) -> list[DataFile]:
         listed = await lake.files(re.split(r"[*?\[]", pattern, maxsplit=1)[0])
         fitting = [file for file in listed if file.name == pattern or file.fits([pattern])]
         if not fitting:
-            raise Failure(f"there is no {printable(name)}; `slipway data ls --tree` lists all files")
+            raise Failure(f"there is no {printable(name)}; `slipway data ls --tree` lists all files", UNKNOWN)
         files |= {file.name: file for file in fitting}
     return sorted(files.values(), key=lambda file: file.name)
 

@@ -11,7 +11,7 @@ from slipway.client.files.datalake import DataFile
 from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
 from slipway.commands.files.files import rows
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 
 
 def run(
@@ -26,7 +26,9 @@ def run(
 
     files = asyncio.run(ask())
     if prefix and not files:
-        raise Failure(f"there is no folder {prefix} in {container}; `slipway data ls` lists its root")
+        raise Failure(
+            f"there is no folder {prefix} in {container}; `slipway data ls` lists its root", UNKNOWN
+        )
     listed = [_entry(file.name, file) for file in files] if tree else entries(files, prefix)
     show(listed, partial(rows, utc=utc), as_json=as_json)
     return 0

@@ -19,7 +19,7 @@ from slipway.client.snapshot.rules import Rules
 from slipway.client.snapshot.words import of_others, some, taken_back
 from slipway.commands.asking import show
 from slipway.commands.data.container import data_lake
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.bar import progress
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import say
@@ -147,5 +147,5 @@ def _folder(to: str) -> str:
         return ""
     flaw = name_flaw(folder) or ("has an empty level" if "" in folder.split("/") else "")
     if flaw:
-        raise Failure(f"--to {printable(to)} {flaw}; name a folder such as team/digits")
+        raise Failure(f"--to {printable(to)} {flaw}; name a folder such as team/digits", USAGE)
     return f"{folder}/"

@@ -10,7 +10,7 @@ from slipway.commands.drop.drop import Drop, carry_out
 from slipway.commands.run.ending import endings
 from slipway.commands.run.follow import follow, report_failure, to_the_end
 from slipway.commands.run.report import Report
-from slipway.failure import Failure
+from slipway.failure import UNSUCCESSFUL, Failure
 from slipway.terminal.screen import say
 
 
@@ -32,7 +32,7 @@ def run(drop: Drop, *, as_json: bool = False) -> int:
                 report.success(job, None)
             else:
                 await report_failure(api, job, report)
-            return exit_code(job)
+            return exit_code(job, as_json=as_json)
 
         return to_the_end(job_id, finish, drop.url, drop.key, report, ending)
 
@@ -41,7 +41,9 @@ def _job_of(drop: Drop) -> str:
     """The job to follow: the first that begins. Raises Failure if there is none."""
     if not drop.jobs:
         waits = "; ".join(drop.waits)
-        raise Failure(f"nothing runs yet: {waits}" if waits else "the id of the job is not known")
+        raise Failure(
+            f"nothing runs yet: {waits}" if waits else "the id of the job is not known", UNSUCCESSFUL
+        )
     first, *others = (str(job["id"]) for job in drop.jobs)
     if others:
         say(f"follows {first}; the folder also began {', '.join(others)}")

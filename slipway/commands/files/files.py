@@ -8,7 +8,7 @@ from slipway.client.files.finding import look_for
 from slipway.client.files.walk import walk
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about, show
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import say, table
 from slipway.terminal.times import moment
@@ -47,7 +47,7 @@ def folder_of(folder: str, directory: str, path: str) -> Folder:
     if not folder:
         return Folder(directory, path)
     if (directory, path) != ("stdouterr", "."):
-        raise Failure("the folder is named twice: write FOLDER, or --directory and --path")
+        raise Failure("the folder is named twice: write FOLDER, or --directory and --path", USAGE)
     directory, _, inside = folder.partition("/")
     return Folder(directory, inside.strip("/") or ".")
 

@@ -9,7 +9,7 @@ from slipway.client.request.compose import Choices, compose
 from slipway.client.request.packages import REQUIREMENTS
 from slipway.commands.asking import show
 from slipway.commands.init.templates import SWEEP, TEMPLATES, Template
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 
 _SCRIPT = "train.py"
 #: The prefix of output paths, unless a deployment says otherwise.
@@ -26,7 +26,9 @@ def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
         show(done, lambda _: [f"wrote {path}; submit it: slipway submit {path}"], as_json=as_json)
         return 0
     if template not in TEMPLATES:
-        raise Failure(f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}")
+        raise Failure(
+            f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}", UNKNOWN
+        )
     chosen = TEMPLATES[template]
     choices = Choices(chosen.nodes, chosen.image)
     document = compose(_SCRIPT, choices, _PREFIX, packages=REQUIREMENTS if chosen.packages else "")

@@ -15,7 +15,7 @@ from slipway.client.jobs.naming import with_sweep
 from slipway.client.jobs.words import why
 from slipway.client.service import Service
 from slipway.commands.asking import asking, show
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import RESET, coloured
 from slipway.terminal.screen import cells, cut, padded, put, put_json, remark, table
 from slipway.terminal.times import age, moment
@@ -52,7 +52,7 @@ def view(*, utc: bool) -> View:
 def conditions(named: Mapping[str, str], *, failed: bool) -> dict[str, str]:
     """The conditions of the list. Raises Failure if both `--failed` and `--state` are given."""
     if failed and "state" in named:
-        raise Failure("--failed and --state exclude each other; --failed is --state failed,lost")
+        raise Failure("--failed and --state exclude each other; --failed is --state failed,lost", USAGE)
     return {**named, **({"state": "failed,lost"} if failed else {})}
 
 

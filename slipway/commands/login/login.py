@@ -11,7 +11,7 @@ from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, tok
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
 from slipway.commands.asking import show
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 
 #: Characters of a key that are read.
 _LONGEST = 8192
@@ -37,7 +37,7 @@ def logout(name: str, *, as_json: bool = False) -> int:
     profiles = read_profiles(file)
     chosen = name or os.environ.get(PROFILE, "") or profiles.current
     if profiles.chosen(chosen) is None:
-        raise Failure("no profile is logged in")
+        raise Failure("no profile is logged in", UNKNOWN)
     write_profiles(file, profiles.without_profile(chosen))
     show({"profile": chosen}, lambda _: [f"forgot the profile {chosen}"], as_json=as_json)
     return 0

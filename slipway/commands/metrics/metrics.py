@@ -13,7 +13,7 @@ from slipway.client.jobs.drawing import HEAD, picture, points
 from slipway.client.jobs.words import ENDED, rejection
 from slipway.client.service import Service
 from slipway.commands.asking import asking_about
-from slipway.failure import Failure, Verdict, finding_out
+from slipway.failure import USAGE, Failure, Verdict, finding_out
 from slipway.terminal.characters import printable
 from slipway.terminal.screen import json_text, say
 
@@ -108,7 +108,7 @@ def run(
     `attempt` is an earlier one, 0 the current one.
     """
     if follow and attempt:
-        raise Failure("one attempt is shown as it is: leave --follow or --attempt out")
+        raise Failure("one attempt is shown as it is: leave --follow or --attempt out", USAGE)
     stream = sys.stdout
     drawn = stream.isatty() and os.environ.get("TERM") != "dumb"
     shown: Shown = Table(stream)

@@ -18,7 +18,7 @@ from slipway.client.calls.patience import patiently
 from slipway.client.calls.refusal import Unanswered, Unreached
 from slipway.client.calls.unreachable import is_final, is_foreign, is_unsent, why
 from slipway.commands.asking import show
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 from slipway.settings import load
 from slipway.terminal.screen import table
 
@@ -68,7 +68,7 @@ def of_cluster(node_name: str, nodes: Sequence[Node]) -> list[Node]:
     matches = [node for node in nodes if not node_name or _cluster(node).lower() == node_name.lower()]
     if node_name and nodes and not matches:
         names = ", ".join(sorted({_cluster(node) for node in nodes}))
-        raise Failure(f"no cluster {node_name} has nodes now; nodes are of: {names}")
+        raise Failure(f"no cluster {node_name} has nodes now; nodes are of: {names}", UNKNOWN)
     return matches
 
 
@@ -77,7 +77,7 @@ def select_node(node_name: str, nodes: Sequence[Node]) -> Node:
     for node in nodes:
         if node_name in (node["id"], node["address"]):
             return node
-    raise Failure("\n".join([f"there is no node {node_name}; nodes are:", *rows(nodes)]))
+    raise Failure("\n".join([f"there is no node {node_name}; nodes are:", *rows(nodes)]), UNKNOWN)
 
 
 def rows(nodes: Sequence[Node]) -> list[str]:

@@ -16,7 +16,7 @@ from shared.core.cost.prices import Price, prices_from
 from slipway.client.calls.unreachable import why
 from slipway.client.deployment import proxy_for
 from slipway.commands.validate.rewrite import rewrite
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import put, put_json, table
 
 #: Microsoft's public list of retail prices, which needs no login.
@@ -52,9 +52,9 @@ def run(
         *dict.fromkeys(NodeType(row.size, row.region) for row in own if row.size)
     ]
     if not nodes:
-        raise Failure("no size is named: slipway prices Standard_NC4as_T4_v3 --region eastus")
+        raise Failure("no size is named: slipway prices Standard_NC4as_T4_v3 --region eastus", USAGE)
     if sizes and not region:
-        raise Failure("a price is one of a region: add --region, as in --region eastus")
+        raise Failure("a price is one of a region: add --region, as in --region eastus", USAGE)
     rows = asyncio.run(_ask(nodes, currency.upper(), api))
     if target:
         _write(target, document, merged(own, rows))

@@ -14,7 +14,7 @@ from slipway.client.jobs.words import standing
 from slipway.client.service import Service
 from slipway.client.storage.upload_settings import upload_settings
 from slipway.commands.asking import asking, asking_about, show
-from slipway.failure import Failure
+from slipway.failure import UNKNOWN, Failure
 from slipway.terminal.characters import printable
 
 #: An id or a name of a job, or `last`; a receipt's path has a dot.
@@ -102,4 +102,6 @@ async def _download(settings: Settings, container: str, name: str) -> bytes:
             blob = await account.blobs.get_blob_client(container, name).download_blob()
             return await blob.readall()
         except ResourceNotFoundError as error:
-            raise Failure(f"there is no {container}/{name}; `slipway jobs` names the jobs") from error
+            raise Failure(
+                f"there is no {container}/{name}; `slipway jobs` names the jobs", UNKNOWN
+            ) from error

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 
 
 class _Parameter(NamedTuple):
@@ -20,7 +20,9 @@ def parameters(sweep: Sequence[str]) -> dict[str, list[Any]]:
     for name, values in map(_parameter, sweep):
         if name in named:
             listed = ",".join(map(str, [*named[name], *values]))
-            raise Failure(f"--sweep names {name} twice; write all its values in one, such as {name}={listed}")
+            raise Failure(
+                f"--sweep names {name} twice; write all its values in one, such as {name}={listed}", USAGE
+            )
         named[name] = values
     return named
 
@@ -29,7 +31,7 @@ def _parameter(text: str) -> _Parameter:
     """A parameter of a sweep and its values. Raises Failure."""
     name, equals, values = text.partition("=")
     if not name or not equals or not values:
-        raise Failure(f"--sweep {text}: write NAME=VALUE,VALUE, such as lr=0.1,0.3")
+        raise Failure(f"--sweep {text}: write NAME=VALUE,VALUE, such as lr=0.1,0.3", USAGE)
     return _Parameter(name, [_value(value) for value in values.split(",")])
 
 

@@ -22,7 +22,7 @@ from slipway.commands.run.ending import Ending, endings
 from slipway.commands.run.follow import cancel_sent, follow, report_failure, report_rejection, to_the_end
 from slipway.commands.run.plan import explained
 from slipway.commands.run.report import Report
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import say
 
 
@@ -44,7 +44,7 @@ def run(
     """
     check_path(path)
     if dry and options.keep:
-        raise Failure("--save writes files, and --dry-run does not; leave out one of them")
+        raise Failure("--save writes files, and --dry-run does not; leave out one of them", USAGE)
     if to is not None and path.is_dir():
         _check_results(to, path)
     report, submissions = Report(as_json), list[Submission]()
@@ -71,7 +71,9 @@ def _check_results(to: Path, folder: Path) -> None:
     """Raise Failure if results there would be sent with the next job, or keep its code from being sent."""
     place, above = to.resolve(), folder.resolve()
     if place == above:
-        raise Failure(f"--to {to}: results in {folder} would be sent with its next job; name a folder in it")
+        raise Failure(
+            f"--to {to}: results in {folder} would be sent with its next job; name a folder in it", USAGE
+        )
     if not (place.is_dir() and place.is_relative_to(above)):
         return
     tree, begin = walk(folder), f"{place.relative_to(above).as_posix()}/"
@@ -87,7 +89,7 @@ async def finish(api: Service, job_id: str, to: Path | None, report: Report) -> 
     if job["state"] != "succeeded":
         fetched = await _fetched_of_failed(api, job, to) if to is not None and "engine" in job else None
         await report_failure(api, job, report, fetched)
-        return exit_code(job)
+        return exit_code(job, as_json=report.as_json)
     fetched = await _fetched(api, job_id, to)
     report.success(job, fetched)
     return fetched.code
@@ -97,7 +99,9 @@ async def _fetched(api: Service, job_id: str, to: Path | None) -> Fetched:
     try:
         return await fetch(api, job_id, await patiently(lambda: api.results(job_id)), (), to)
     except Failure as failure:
-        raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
+        raise Failure(
+            f"{failure}\nthe files stay with the job: slipway download {job_id}", failure.kind
+        ) from failure
 
 
 async def _fetched_of_failed(api: Service, job: Mapping[str, Any], to: Path) -> Fetched | None:

@@ -7,7 +7,7 @@ from slipway.client.jobs.ranking import Ranked, ranking
 from slipway.client.jobs.words import sweep_lines
 from slipway.client.service import Service
 from slipway.commands.asking import asking, show
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import remark, table
 
 #: How many of its jobs are shown.
@@ -19,7 +19,7 @@ def show_sweep(
 ) -> int:
     """Show a sweep, and with `best` its jobs by the last value of this metric. Raises Failure."""
     if most and not best:
-        raise Failure("--max belongs to --best METRIC")
+        raise Failure("--max belongs to --best METRIC", USAGE)
 
     async def ask(api: Service) -> int:
         identity = await sweep_id(api, sweep)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.jobspec import Problem
-from slipway.failure import Failure
+from slipway.failure import USAGE, Failure
 from slipway.rules import RULES
 
 FILE = "slipway.toml"
@@ -50,7 +50,7 @@ def ignored(codes: Sequence[str], per_file: Sequence[str], start: Path) -> Ignor
     for text in per_file:
         pattern, colon, listed = text.rpartition(":")
         if not colon:
-            raise Failure(f"--{_PER_FILE} {text}: write PATTERN:CODE, for example old/*:SW034")
+            raise Failure(f"--{_PER_FILE} {text}: write PATTERN:CODE, for example old/*:SW034", USAGE)
         files.append((pattern, frozenset(_split(listed))))
     return Ignored(frozenset(everywhere), tuple(files), folder)
 

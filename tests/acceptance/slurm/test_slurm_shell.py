@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from local.slurm import missing_programs
+from local.slurm.programs import find_programs
 from local.stack import Options, stack
 from tests.acceptance.commands.person import slipway, started
 from tests.acceptance.conftest import provisioned
@@ -37,6 +38,7 @@ async def test_a_person_is_in_the_job_with_its_variables_and_reaches_its_ports(
     async with stack(options, provisioned) as running, Door(running, "") as door:
         (conf,) = await asyncio.to_thread(lambda: list(tmp_path.rglob("client.conf")))
         monkeypatch.setenv("SLURM_CONF", str(conf))
+        monkeypatch.setenv("PATH", find_programs().path)
         name = unique("enter")
         variables = [{"name": "COLOUR", "value": "blue"}]
         secrets = [{"name": "HF_TOKEN", "value": "of the job"}]

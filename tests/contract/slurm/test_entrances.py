@@ -51,7 +51,7 @@ class Entered:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "SLURM_CONF": str(self._cluster.client_conf), "HF_TOKEN": CANARY}
+        return {**os.environ, **self._cluster.client_environment, "HF_TOKEN": CANARY}
 
     async def run(self, *words: str, rank: int = 0, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return await asyncio.to_thread(
@@ -200,7 +200,8 @@ server.serve_forever()
 async def test_a_port_of_the_job_takes_and_gives_20_mb_on_several_connections(
     cluster: Slurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SLURM_CONF", str(cluster.client_conf))
+    for name, value in cluster.client_environment.items():
+        monkeypatch.setenv(name, value)
     data = os.urandom(1 << 20) * 20
 
     async def exchanged(port: int, content: bytes) -> bytes:
@@ -232,7 +233,7 @@ async def test_another_user_is_refused_in_the_words_of_slurm(cluster: Slurm) -> 
             subprocess.run,
             entered.words(["true"]),
             capture_output=True,
-            env={"PATH": os.environ["PATH"], "SLURM_CONF": str(cluster.client_conf)},
+            env=cluster.client_environment,
             user="nobody",
             check=False,
         )

@@ -51,7 +51,7 @@ async def test_a_person_looks_at_what_the_job_left_and_gives_its_node_back(clust
         words = command(
             place, entering(JOB, 1, 0, ["sh", "-c", script]), Person(account=cluster.user), terminal=False
         )
-        environment = {**os.environ, "SLURM_CONF": str(cluster.client_conf)}
+        environment = {**os.environ, **cluster.client_environment}
         process = await asyncio.to_thread(
             subprocess.run, words, capture_output=True, env=environment, check=False
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.failure import READER_GONE
+from slipway.ending import READER_GONE
 from tests.unit.slipway.commands.validate.test_validate_outputs import BROKEN, folder_with
 from tests.unit.world import job_json
 
@@ -99,8 +99,8 @@ def test_every_command_that_prints_without_a_server_ends_quietly(tmp_path: Path)
 def test_the_code_of_a_command_that_has_ended_stays(body: str, code: int, says: str) -> None:
     """As the interpreter ends: it flushes standard output once more."""
     program = (
-        "import sys\nfrom slipway.failure import Failure, exit_code\n"
-        f"def command():\n    {body}\nsys.exit(exit_code(command))\n"
+        "import sys\nfrom slipway.ending import exit_code\nfrom slipway.failure import Failure\n"
+        f"def command():\n    {body}\nsys.exit(exit_code(command, []))\n"
     )
     reader, writer = os.pipe()
     os.close(reader)

@@ -279,6 +279,15 @@ def test_what_alerts_read_is_not_sampled() -> None:
     assert read <= set(sampling["excludedTypes"].split(";"))
 
 
+def test_of_what_comes_without_a_person_only_the_apps_own_lines_are_kept() -> None:
+    """The host would write three records more for each, and logs cost more than all else at volume."""
+    levels = json.loads(code("host.json"))["logging"]["logLevel"]
+    levels_of_events = {f"Function.{name}": "Warning" for name in TRIGGER_BY_EVENT}
+    levels_of_events |= {f"Function.{name}.User": "Information" for name in TRIGGER_BY_EVENT}
+
+    assert {name: level for name, level in levels.items() if name.startswith("Function")} == levels_of_events
+
+
 def test_every_way_in_which_storage_throttles_raises_the_alert() -> None:
     """Azure counts the limits of an account apart from its other throttling."""
     (listed,) = re.findall(

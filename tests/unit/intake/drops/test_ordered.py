@@ -49,6 +49,23 @@ async def test_what_comes_after_an_ordered_look_began_looks_by_itself(world: Wor
     assert not await is_ordered(world.ports, FOLDER)
 
 
+@pytest.mark.parametrize(("early", "waited"), [(0.9, 0.9), (0.0, 0.0), (1.0, 0.0), (3.0, 0.0)])
+async def test_a_look_waits_itself_for_the_part_of_a_second_that_a_queue_cannot(
+    world: World, early: float, waited: float
+) -> None:
+    """Delays that are rounded up would cost each drop half a second in the mean."""
+    due = world.now + timedelta(seconds=3.9)
+    await order(world.ports, FOLDER, world.now, 3.9)
+    ((_, body, delay),) = world.queues.messages
+    begun = world.now = due - timedelta(seconds=early)
+
+    await begin(world.ports, FOLDER, json.loads(body)["data"]["ticket"], begun)
+
+    assert delay == 3
+    assert world.now - begun == timedelta(seconds=waited)
+    assert not (await world.ledger.drop_memos())
+
+
 @pytest.mark.parametrize("ticket", ["", "another"])
 async def test_the_look_of_another_message_is_still_to_come(world: World, ticket: str) -> None:
     await order(world.ports, FOLDER, world.now, 4)

@@ -26,21 +26,21 @@ def test_every_command_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "answer", "message", "code"),
+    ("words", "answer", "message", "codes"),
     [
-        ("cancel JOB", JOB, "JOB  n: failed", 0),
-        ("wait JOB", JOB, "JOB  n: failed", 3),
-        ("submit -", JOB, "JOB  n: failed", 0),
-        ("pause", SWITCH, "submissions are paused by ann", 0),
-        ("resume", SWITCH, "submissions are paused by ann", 1),
-        ("events test https://x.example.com", EVENT, "delivered: 204 in 3 ms", 0),
-        ("events redeliver evt_1", {"events": ["evt_1"]}, "evt_1  goes out again", 0),
-        ("events disabled --utc", {"receivers": DISABLED}, "2026-01-01 00:00:00Z", 0),
-        ("dead redrive d_1", {"kind": "message"}, "d_1  goes back to its queue", 0),
+        ("cancel JOB", JOB, "JOB  n: failed", (0, 0)),
+        ("wait JOB", JOB, "JOB  n: failed", (3, 1)),
+        ("submit -", JOB, "JOB  n: failed", (0, 0)),
+        ("pause", SWITCH, "submissions are paused by ann", (0, 0)),
+        ("resume", SWITCH, "submissions are paused by ann", (1, 1)),
+        ("events test https://x.example.com", EVENT, "delivered: 204 in 3 ms", (0, 0)),
+        ("events redeliver evt_1", {"events": ["evt_1"]}, "evt_1  goes out again", (0, 0)),
+        ("events disabled --utc", {"receivers": DISABLED}, "2026-01-01 00:00:00Z", (0, 0)),
+        ("dead redrive d_1", {"kind": "message"}, "d_1  goes back to its queue", (0, 0)),
     ],
 )
 def test_the_answer_is_printed_for_people_or_as_it_came(
-    words: str, answer: dict[str, Any], message: str, code: int, monkeypatch: pytest.MonkeyPatch
+    words: str, answer: dict[str, Any], message: str, codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def request(*_: Any, **__: Any) -> dict[str, Any]:
         return answer
@@ -50,6 +50,6 @@ def test_the_answer_is_printed_for_people_or_as_it_came(
 
     people, program = (CliRunner().invoke(app, [*line, *more], input="{}") for more in ([], ["--json"]))
 
-    assert (people.exit_code, program.exit_code) == (code, code)
+    assert (people.exit_code, program.exit_code) == codes
     assert message.replace("JOB", ID) in people.stdout
     assert json.loads(program.stdout) in (answer, *answer.values(), [{"id": "d_1", **answer}])
