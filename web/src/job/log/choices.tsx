@@ -13,17 +13,18 @@ interface Props {
   hasErrors: boolean;
 }
 
-/** More processes than these are in a list. */
-const BUTTONS = 4;
+/** More processes than these are in a list, and those with longer names. */
+const [BUTTONS, LONGEST] = [4, 16];
 const STREAMS = { both: "Both", stdout: "stdout", stderr: "stderr" } as const;
 
 /** Which process, and which of its streams. */
 export function Choices({ names, file, shown, onFile, streams, onStreams, hasErrors }: Props) {
   const processes = processesOf(names);
   const chosen = file || shown;
+  const isList = processes.length > BUTTONS || processes.some(([, label]) => label.length > LONGEST);
   return (
     <>
-      {processes.length > 1 && processes.length <= BUTTONS && (
+      {processes.length > 1 && !isList && (
         <span class="seg" role="group" aria-label="Process">
           {processes.map(([name, label]) => (
             <button key={name} type="button" aria-pressed={name === chosen} onClick={() => onFile(name)}>
@@ -32,7 +33,7 @@ export function Choices({ names, file, shown, onFile, streams, onStreams, hasErr
           ))}
         </span>
       )}
-      {processes.length > BUTTONS && (
+      {processes.length > 1 && isList && (
         <label>
           <span class="hidden">Process</span>
           <select value={chosen} onChange={(event) => onFile(event.currentTarget.value)}>

@@ -5,9 +5,9 @@ import { coloured, plain, type Run } from "./ansi";
 import { addressOf, type Row } from "./rows";
 
 /** Rows that are drawn together; pixels of a row, until it is measured; and pixels around the view that are drawn, too. */
-const [PIECE, LINE, AROUND] = [200, 20, 500];
+const [PIECE, LINE, AROUND] = [100, 20, 500];
 /** Pieces in the document at most: 2,000 lines. */
-const MOST_PIECES = 10;
+const MOST_PIECES = 20;
 /** Pixels from the end within which a reader is at the end. */
 const NEAR = 40;
 
@@ -20,15 +20,16 @@ interface Props {
   at: string;
   marked: number;
   onLeave: () => void;
-  /** A folded row, or a number, was clicked: its address. */
+  /** A folded row was clicked: its address. */
   onFold: (at: string) => void;
-  onLine: (at: string) => void;
+  /** Where the number of a line leads to, by its address. */
+  hrefOf: (at: string) => string;
   children?: ComponentChildren;
 }
 
 type Span = readonly [first: number, last: number];
 
-export function List({ rows, label, isWrapped, isFollowed, at, marked, onLeave, onFold, onLine, children }: Props) {
+export function List({ rows, label, isWrapped, isFollowed, at, marked, onLeave, onFold, hrefOf, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const pieces = usePieces(rows);
   const heights = useMemo(() => new WeakMap<Row, number>(), [isWrapped]);
@@ -51,7 +52,7 @@ export function List({ rows, label, isWrapped, isFollowed, at, marked, onLeave, 
   const openAt = (place: HTMLElement) => {
     const row = place.querySelector<HTMLElement>(".marked-line");
     const start = pieces.slice(0, Math.floor(target / PIECE));
-    place.scrollTop = (row ? row.offsetTop - place.offsetTop : room(start)) - place.clientHeight / 3;
+    place.scrollTop = (row ? row.offsetTop : room(start)) - place.clientHeight / 3;
     if (row) opened.current = at;
   };
   useLayoutEffect(() => {
@@ -66,16 +67,14 @@ export function List({ rows, label, isWrapped, isFollowed, at, marked, onLeave, 
     look();
   });
   const clicked = ({ target: place }: Event) => {
-    if (!(place instanceof HTMLElement)) return;
-    if (place.dataset["fold"] !== undefined) onFold(place.dataset["fold"]);
-    if (place.dataset["line"] !== undefined) onLine(place.dataset["line"]);
+    if (place instanceof HTMLElement && place.dataset["fold"] !== undefined) onFold(place.dataset["fold"]);
   };
   useKeptPlace(box, rows, isFollowed);
   return (
     <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0} onScroll={look} onClick={clicked}>
       <div style={{ height: `${room(pieces.slice(0, first))}px` }} />
       {pieces.slice(first, last + 1).map((piece, index) => (
-        <Piece key={`${addressOf(piece[0]!)} ${piece[0]!.folded > 0}`} rows={piece} place={first + index} {...marks(target, marked, PIECE * (first + index))} />
+        <Piece key={`${addressOf(piece[0]!)} ${piece[0]!.folded > 0}`} rows={piece} place={first + index} hrefOf={hrefOf} {...marks(target, marked, PIECE * (first + index))} />
       ))}
       <div style={{ height: `${room(pieces.slice(last + 1))}px` }} />
       {children}
@@ -106,7 +105,7 @@ function placeOf(rows: readonly Row[], at: string): number {
 }
 
 function shownSpan([first, last]: Span, count: number, isFollowed: boolean): Span {
-  if (isFollowed) return [Math.max(0, count - 2), count - 1];
+  if (isFollowed) return [Math.max(0, count - 3), count - 1];
   const place = Math.max(0, Math.min(first, count - 1));
   return [place, Math.min(last, place + MOST_PIECES - 1, count - 1)];
 }
@@ -142,20 +141,21 @@ function useKeptPlace(box: RefObject<HTMLDivElement | null>, rows: readonly Row[
 
 interface PieceProps {
   rows: readonly Row[];
+  hrefOf: (at: string) => string;
   place: number;
   /** The rows of this piece that are marked. */
   from: number;
   to: number;
 }
 
-function Piece({ rows, place, from, to }: PieceProps) {
+function Piece({ rows, hrefOf, place, from, to }: PieceProps) {
   return useMemo(() => {
     const runs = coloured(rows.map(({ text }) => text));
     return (
       <div data-piece={place}>
         {rows.map((row, index) => (
           <div key={index} class={`line${row.isError ? " err" : ""}${index >= from && index < to ? " marked-line" : ""}`}>
-            <a class="no" tabIndex={-1} aria-label={row.number ? `Line ${row.number}` : "Link to this line"} data-number={row.number || "·"} data-line={addressOf(row)} />
+            <a class="no" tabIndex={-1} aria-label={row.number ? `Line ${row.number}` : "Link to this line"} data-number={row.number || "·"} href={hrefOf(addressOf(row))} />
             {row.folded ? (
               <button type="button" class="fold" tabIndex={-1} data-fold={addressOf(row)}>
                 {`${row.folded} ${row.folded === 1 ? "line" : "lines"} of metrics`}

@@ -101,7 +101,7 @@ export function Log({ job, live, version, attempt, file, onFile, at, marked }: P
         marked={marked}
         onLeave={() => follow(false)}
         onFold={(place) => open((before) => toggled(before, place))}
-        onLine={(place) => (location.hash = link(["jobs", job.id, "log"], { attempt, at: place }))}
+        hrefOf={(place) => link(["jobs", job.id, "log"], { attempt, at: place })}
       >
         {tails.size === 0 && version !== undefined && <p class="quiet">{ended ? "Nothing was written." : "Nothing was written yet."}</p>}
       </List>
