@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.live import answer_live
+from tests.browser.one_job.live import answer_live
 from tests.browser.output.log_file import answer_log
 from tests.browser.reader import PATIENCE, Reader, listed
 from tests.browser.trouble.everything import AT

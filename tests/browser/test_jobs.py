@@ -12,7 +12,7 @@ from shared.operate.listing import DOORS
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
 from tests.browser.every_view.views import pass_time
-from tests.browser.live import answer_live
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, listed, sign_out
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

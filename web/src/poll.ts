@@ -45,6 +45,8 @@ interface Options<T> {
   latest?: number;
   /** Whether a value is final, so that nothing needs to be read again. */
   isFinal?: (value: T) => boolean;
+  /** Whether what does not exist, or is not for the reader, is asked for once: nothing is sent after that refusal. */
+  asksOnce?: boolean;
   /** Another one makes it read again at once, while the value stays. */
   version?: unknown;
 }
@@ -53,7 +55,7 @@ interface Options<T> {
 export function usePoll<T>(
   key: string,
   read: (signal: AbortSignal) => Promise<T>,
-  { soonest = SOONEST, latest = LATEST, isFinal = () => false, version }: Options<T> = {},
+  { soonest = SOONEST, latest = LATEST, isFinal = () => false, asksOnce = false, version }: Options<T> = {},
 ): Polled<T> {
   const [shown, setShown] = useState<Omit<Polled<T>, "again">>({ value: undefined, error: undefined, readAt: undefined });
   const [round, setRound] = useState(0);
@@ -96,6 +98,10 @@ export function usePoll<T>(
       } catch (error) {
         if (ends.signal.aborted) return;
         const refusal = shownError(error);
+        if (asksOnce && value === undefined && refusal.isOfTheApi && (refusal.status === 404 || refusal.status === 403)) {
+          setShown((before) => ({ ...before, error: refusal }));
+          return;
+        }
         outcome = "error";
         least = refusal.pause;
         tell(repeated(refusal), start);

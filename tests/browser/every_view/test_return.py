@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.conftest import KEY
-from tests.browser.live import live
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, answer_jobs, listed, sign_out
 from tests.browser.watched import watched_page
 

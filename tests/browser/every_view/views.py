@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.async_api import Page, Request, expect
 
-from tests.browser.live import live
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, answer_tagged, listed
 from tests.browser.trouble.everything import CODE, LISTING
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from playwright.async_api import Page, Route
 
-from tests.browser.live import answer_live
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import listed
 
 

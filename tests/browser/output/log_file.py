@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.async_api import Page, Route
 
-from tests.browser.live import live, part
+from tests.browser.one_job.live import live, part
 from tests.browser.reader import listed
 
 #: Bytes of one answer of the log.

@@ -86,7 +86,7 @@ async def test_a_log_without_line_ends_and_with_endless_colours_is_drawn_in_piec
     await expect(log).to_contain_text("the end", timeout=PATIENCE)
     assert await log.evaluate("box => box.querySelectorAll('*').length") < 10_000
     longest = "box => Math.max(...[...box.querySelectorAll('.text')].map(one => one.textContent.length))"
-    assert await log.evaluate(longest) == 10_000
+    assert 1_000 < await log.evaluate(longest) <= 10_000
 
 
 async def test_a_log_with_a_colour_for_each_letter_is_drawn_with_few_elements(reader: Reader) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.live import answer_live, live
+from tests.browser.one_job.live import answer_live, live
 from tests.browser.reader import PATIENCE, Reader, comes, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

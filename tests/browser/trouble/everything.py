@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.async_api import Page, Route
 
-from tests.browser.live import live
+from tests.browser.one_job.live import live
 from tests.browser.reader import answer_tagged, listed
 
 JOB = "jobs/job-000001"

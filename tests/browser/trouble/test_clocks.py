@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from tests.acceptance.door import Door
 from tests.browser.conftest import KEY
-from tests.browser.live import live
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.live import answer_live
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import Reader, answer_jobs, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

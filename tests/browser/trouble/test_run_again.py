@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.live import answer_live
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import PATIENCE, Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -84,7 +84,7 @@ function Told({ job, entry, isNew, isRetry }: { job: JobDetail; entry: HistoryEn
     <>
       {isNew && <b>{isRetry ? `attempt ${entry.attempt} ${entry.state}` : entry.state}</b>}{" "}
       {first && <span>{[job.owner && `from ${job.owner},`, `by ${job.door}`].filter(Boolean).join(" ")}</span>} {entry.note && <span>{entry.note}</span>}{" "}
-      {entry.reason && <span class="soft">({entry.reason})</span>} {entry.by && <span>{`asked for by ${entry.by}`}</span>}
+      {entry.reason && entry.reason !== entry.state && <span class="soft">({entry.reason})</span>} {entry.by && <span>{`by ${entry.by}`}</span>}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Refusal, Time } from "../parts/parts";
 import { Reading, useReading } from "../parts/reading";
 import { link } from "../route";
 import { Attempts } from "./attempts";
-import { Download } from "./download";
+import { Download, DownloadAll } from "./download";
 import { Preview } from "./preview";
 
 /** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
@@ -28,7 +28,10 @@ export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; atte
   const fileOf = (name: string) => ({ id, directory, path: [...folders, name].join("/"), attempt });
   return (
     <>
-      <Attempts job={job} attempt={attempt} part="files" />
+      <div class="actions">
+        <Attempts job={job} attempt={attempt} part="files" />
+        <DownloadAll id={id} attempt={attempt} />
+      </div>
       <nav class="tabs" aria-label="Output directories">
         {outputs.value?.outputs.map((one) => (
           <a key={one.id} href={address(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>

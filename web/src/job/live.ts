@@ -9,7 +9,7 @@ import { Tails } from "./log/tail";
 import { Plots, SERIES } from "./series";
 
 /** Milliseconds: the least pause between two requests, also of a job that writes all the time, and the longest. */
-export const [FLOOR, LATEST] = [5_000, 15_000];
+export const [FLOOR, LATEST] = [5_000, 16_000];
 /** Answers that are read before they are drawn: there may be no end of the numbers. */
 const ANSWERS = 8;
 const SHAPE = { job: JOB, log: [{ file: "text", data: "text" }], next: "text" } as const;

@@ -128,7 +128,7 @@ function Cancelled({ job }: { job: JobDetail }) {
 function Held({ job: { held, id } }: { job: JobDetail }) {
   if (held === undefined) return null;
   return (
-    <Panel tone="wait" title={held.message}>
+    <Panel tone="wait" title={sentence(held.message)}>
       <p class="from">
         {held.exitCode !== undefined && <span>{`exit code ${held.exitCode}`}</span>}
         <span>

@@ -13,38 +13,28 @@ interface Props {
   hasErrors: boolean;
 }
 
-/** More processes than these are in a list, and those with longer names. */
-const [BUTTONS, LONGEST] = [4, 16];
+/** More processes than these are in a list. */
+const BUTTONS = 4;
 const STREAMS = { both: "Both", stdout: "stdout", stderr: "stderr" } as const;
 
-/** Which process, and which of its streams. */
+/** Which process, which of its streams, or which other file. */
 export function Choices({ names, file, shown, onFile, streams, onStreams, hasErrors }: Props) {
-  const processes = processesOf(names);
+  const processes = names.filter((name) => name.startsWith("stdout")).toSorted(ORDER.compare);
+  const twins = new Set(processes.map((name) => name.replace("stdout", "stderr")));
+  const others = names.filter((name) => !name.startsWith("stdout") && !twins.has(name)).toSorted(ORDER.compare);
   const chosen = file || shown;
-  const isList = processes.length > BUTTONS || processes.some(([, label]) => label.length > LONGEST);
   return (
     <>
-      {processes.length > 1 && !isList && (
+      {processes.length > 1 && processes.length <= BUTTONS && (
         <span class="seg" role="group" aria-label="Process">
-          {processes.map(([name, label]) => (
+          {processes.map((name) => (
             <button key={name} type="button" aria-pressed={name === chosen} onClick={() => onFile(name)}>
-              {label}
+              {labelOf(name)}
             </button>
           ))}
         </span>
       )}
-      {processes.length > 1 && isList && (
-        <label>
-          <span class="hidden">Process</span>
-          <select value={chosen} onChange={(event) => onFile(event.currentTarget.value)}>
-            {processes.map(([name, label]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {processes.length > BUTTONS && <Names label="Process" names={processes} chosen={chosen} onFile={onFile} />}
       {hasErrors && (
         <span class="seg" role="group" aria-label="Streams">
           {(Object.keys(STREAMS) as Choice["streams"][]).map((one) => (
@@ -54,22 +44,40 @@ export function Choices({ names, file, shown, onFile, streams, onStreams, hasErr
           ))}
         </span>
       )}
+      {others.length > 0 && processes.length + others.length > 1 && <Names label="Other files" names={others} chosen={chosen} onFile={onFile} isOptional />}
     </>
+  );
+}
+
+interface NamesProps {
+  label: string;
+  names: readonly string[];
+  chosen: string;
+  onFile: (file: string) => void;
+  /** Whether none of them may be chosen. */
+  isOptional?: boolean;
+}
+
+function Names({ label, names, chosen, onFile, isOptional = false }: NamesProps) {
+  return (
+    <label>
+      <span class="hidden">{label}</span>
+      <select value={names.includes(chosen) ? chosen : ""} onChange={(event) => onFile(event.currentTarget.value)}>
+        {isOptional && <option value="">{label}</option>}
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name.startsWith("stdout") ? labelOf(name) : name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
 const ORDER = new Intl.Collator("en", { numeric: true });
 
-/** The file of each process, and what it is called: standard output with its errors is one, any other file is itself. */
-function processesOf(names: readonly string[]): [name: string, label: string][] {
-  const outputs = names.filter((name) => name.startsWith("stdout"));
-  const twins = new Set(outputs.map((name) => name.replace("stdout", "stderr")));
-  const others = names.filter((name) => !name.startsWith("stdout") && !twins.has(name));
-  return [...outputs.toSorted(ORDER.compare).map((name): [string, string] => [name, labelOf(name)]), ...others.toSorted(ORDER.compare).map((name): [string, string] => [name, name])];
-}
-
 function labelOf(name: string): string {
   const rank = /^stdout-(?:wk-)?(\d+)\.txt$/.exec(name)?.[1];
   if (rank !== undefined) return `rank ${rank}`;
-  return name === "stdout.txt" ? "job" : name;
+  return name === "stdout.txt" ? "output" : name;
 }

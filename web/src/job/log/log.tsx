@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Search } from "lucide";
 import { ENDS, type JobDetail } from "../../answers";
 import { PATIENCE } from "../../api";
 import { size } from "../../format";
+import { isTyping } from "../../header/keys";
 import { Outcome, useDeed } from "../../parts/deed";
 import { Icon } from "../../parts/icon";
 import { Notice } from "../../parts/parts";
@@ -39,6 +40,7 @@ export function Log({ job, live, version, attempt, file, onFile, at, marked }: P
   const [isWrapped, wrap] = useState(true);
   const [isFollowed, follow] = useState(at === "");
   const [round, again] = useState(0);
+  const field = useFindKey();
   const deed = useDeed(PATIENCE.GET);
   const rows = useMemo(() => new Rows(), [live, file]);
   const tails = live.log(file);
@@ -70,20 +72,21 @@ export function Log({ job, live, version, attempt, file, onFile, at, marked }: P
     <section class="panel log-panel" aria-labelledby="log">
       <header>
         <h2 id="log">Log</h2>
-        <span class="count">{`${part(tails)}${ended ? "" : " · it goes on"}`}</span>
+        {tails.size > 0 && <span class="count">{`${part(tails)}${job.state === "running" && attempt === "" ? " · it goes on" : ""}`}</span>}
         <span class="more">
           {tails.all.map(({ name, size: bytes }) => (
             <Download key={name} file={{ id: job.id, directory: "stdouterr", path: name, attempt }} size={bytes} grows={!ended} {...(tails.all.length > 1 && { shown: name })} />
           ))}
         </span>
       </header>
-      <form class="tools" onSubmit={(event) => event.preventDefault()}>
+      <form class="tools" hidden={tails.size === 0 && !live.files?.length && job.attempt < 2} onSubmit={(event) => event.preventDefault()}>
         <Attempts job={job} attempt={attempt} part="log" />
         <Choices names={live.files ?? []} file={file} shown={tails.all[0]?.name ?? ""} onFile={onFile} streams={streams} onStreams={choose} hasErrors={tails.all.length > 1} />
         <label class="find">
           <Icon of={Search} size={14} />
           <span class="hidden">Lines with</span>
-          <input type="search" placeholder="Find" value={search} onInput={(event) => find(event.currentTarget.value)} />
+          <input ref={field} type="search" placeholder="Find" value={search} onInput={(event) => find(event.currentTarget.value)} />
+          <kbd>f</kbd>
         </label>
         <Check label="Follow" value={isFollowed} onChange={follow} />
         <Check label="Wrap" value={isWrapped} onChange={wrap} />
@@ -107,6 +110,21 @@ export function Log({ job, live, version, attempt, file, onFile, at, marked }: P
       </List>
     </section>
   );
+}
+
+/** The field that `f` leads to. */
+function useFindKey() {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
+  return field;
 }
 
 function toggled(before: ReadonlySet<string>, one: string): ReadonlySet<string> {
