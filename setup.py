@@ -2,12 +2,13 @@
 
 The app's rooms are packages at the top (`shared`, `confined`), where a deployment finds them; so may be those
 of a person who installs the command. In the wheel they are `slipway._shared` and `slipway._confined`, and
-every import says so. What is installed to be worked on (`pip install -e`) stays as it lies. The rest is
-declared in `pyproject.toml`.
+every import says so. What is installed to be worked on (`pip install -e`) stays as it lies. Its addresses are
+those of the repository whose workflow makes it. The rest is declared in `pyproject.toml`.
 """
 
 import ast
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -72,5 +73,15 @@ def _names(tree: ast.Module) -> Iterator[tuple[int, int, str]]:
         yield from (one for one in places if one[2].partition(".")[0] in _OF_APP)
 
 
+def addresses(environment: Mapping[str, str]) -> dict[str, str]:
+    """The addresses of the metadata, where a workflow makes it; else none."""
+    server, repository = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_REPOSITORY")
+    if not server or not repository:
+        return {}
+    place, at = f"{server}/{repository}", environment.get("GITHUB_SHA", "main")
+    pages = {"Documentation": "docs/README.md", "Changelog": "CHANGELOG.md", "Security": "SECURITY.md"}
+    return {"Source": place} | {name: f"{place}/blob/{at}/{page}" for name, page in pages.items()}
+
+
 if __name__ == "__main__":
-    setup(cmdclass={"build_py": OneName}, distclass=OneTop)
+    setup(project_urls=addresses(os.environ), cmdclass={"build_py": OneName}, distclass=OneTop)

@@ -33,12 +33,13 @@ class _Outcome:
     result: str = ""
     subject: str = ""
     teams: tuple[str, ...] = ()
+    detail: str = ""
 
     def answered(self, answer: func.HttpResponse) -> func.HttpResponse:
         """Remember the answer, and return it."""
         self.status, self.result = answer.status_code, answer.headers.get("Location", "")
         if isinstance(answer, Reply):
-            self.subject, self.teams = answer.subject, answer.teams
+            self.subject, self.teams, self.detail = answer.subject, answer.teams, answer.detail
         return answer
 
 
@@ -90,6 +91,7 @@ async def _add_line(operation: str, subject: str, outcome: _Outcome, team: str) 
         outcome.status or 500,
         outcome.result,
         team,
+        outcome.detail,
     )
     log.info(
         "%s by %s: %d", operation, who.id, act.status, extra={"action": "activity", "subject": act.subject}

@@ -193,12 +193,15 @@ async def enter_job(req: func.HttpRequest) -> Reply[JobEntry]:
     job. The job's history, its receipt and the trail say who asked. 409 where no process of it runs, and
     [where nothing may be entered](../how-to/enter-a-running-job.md).
     """
-    from functions.document import rank_of
+    from functions.document import visitor_of
     from shared.operate.entry import enter
 
     app = ports()
-    rank = await rank_of(req, app.policy.limits)
-    return answer(await enter(app, req.route_params["id"], rank, caller()))
+    rank, public_key = await visitor_of(req, app.policy.limits)
+    entered = await enter(app, req.route_params["id"], rank, caller(), public_key)
+    reply = answer(entered.answer)
+    reply.detail = entered.detail
+    return reply
 
 
 @operation(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import azure.functions as func
@@ -57,14 +57,26 @@ async def document_in(req: func.HttpRequest, limits: Limits) -> Mapping[str, Any
     return document
 
 
-async def rank_of(req: func.HttpRequest, limits: Limits) -> int:
-    """The rank that a request is about, 0 if it names none. Raises Misuse."""
+class Visitor(NamedTuple):
+    """The rank that a person wants to enter, and a key of theirs; "" without one."""
+
+    rank: int
+    public_key: str
+
+
+async def visitor_of(req: func.HttpRequest, limits: Limits) -> Visitor:
+    """The rank that a request is about, 0 if it names none, and its key. Raises Misuse."""
+    from shared.core.relations.permit import PUBLIC_KEY
+
     document = await document_in(req, limits) if body_of(req, optional=True) else {}
-    rank = document.get("rank", 0)
-    if type(rank) is not int or rank < 0 or document.keys() - {"rank"}:
+    rank, public_key = document.get("rank", 0), document.get("publicKey", "")
+    if type(rank) is not int or rank < 0 or document.keys() - {"rank", "publicKey"}:
         remedy = 'send {"rank": 0}, or nothing'
-        raise Misuse("the body has `rank`, a number from 0 on, or nothing", remedy=remedy)
-    return rank
+        raise Misuse("the body has `rank`, a number from 0 on, and `publicKey`, or nothing", remedy=remedy)
+    if "publicKey" in document and not (isinstance(public_key, str) and PUBLIC_KEY.fullmatch(public_key)):
+        remedy = "make a key for this session: ssh-keygen -t ed25519; send its kind and its 68 characters"
+        raise Misuse("`publicKey` is not the public half of an ed25519 key, without a remark", remedy=remedy)
+    return Visitor(rank, public_key)
 
 
 def event_of(req: func.HttpRequest) -> Event | None:

@@ -47,7 +47,8 @@ TITLES = {
 class Reply(func.HttpResponse, Generic[T]):
     """An answer whose JSON is a T, or a problem document."""
 
-    #: For the trail, where no address names them: what was acted on, and the teams of the jobs.
+    #: For the trail, where no address names them: what was acted on, the teams of the jobs, and more of it.
+    detail: str = ""
     subject: str = ""
     teams: tuple[str, ...] = ()
 

@@ -63,6 +63,7 @@ def log_faults(settings: Settings) -> None:
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
+    from shared.adapters.ssh_certificates import certificates_of
     from shared.adapters.storage.activity import BlobActivity
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.drops import BlobDrops
@@ -95,6 +96,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),
         keys=_keys(settings),
+        certificates=certificates_of(settings.text("SLIPWAY_ENTER_CA")),
         addresses=_addresses(settings, account, connection),
         meter=meter,
         troubles=troubles,

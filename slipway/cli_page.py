@@ -124,7 +124,7 @@ def _spelling(item: Any) -> str:
     if item.param_type_name == "argument":
         return f"`{_argument(item)}`".replace("|", "\\|")
     value = "" if item.is_flag else f" {item.metavar or _type(item)}"
-    return f"`{', '.join(item.opts)}{value}`".replace("|", "\\|")
+    return f"`{', '.join((*item.opts, *item.secondary_opts))}{value}`".replace("|", "\\|")
 
 
 def _type(item: Any) -> str:

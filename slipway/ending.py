@@ -63,7 +63,9 @@ def _code_of(command: Callable[..., object], out: object, *, as_json: bool) -> i
         if not as_json:
             raise
         traceback.print_exc()  # a program that reads standard output learns of every end
-        return _printed(Failure("a defect of slipway stopped the command; report the traceback", INTERNAL))
+        return _printed(
+            Failure("a defect stopped the command; report it with the traceback on standard error", INTERNAL)
+        )
     return returned if isinstance(returned, int) else 0
 
 

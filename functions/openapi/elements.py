@@ -203,11 +203,14 @@ SNAPSHOT = Body(
 ARCHIVE = Body("the archive, as it was packed", ({},), kind="application/octet-stream")
 TEAMS = Body("the teams, whole", ({"type": "object"},))
 ENTRY = Body(
-    "the rank to enter, 0 if it is left out",
+    "the rank to enter, 0 if it is left out, and a new key for a login node that wants certificates",
     (
         {
             "type": "object",
-            "properties": {"rank": {"type": "integer", "minimum": 0}},
+            "properties": {
+                "rank": {"type": "integer", "minimum": 0},
+                "publicKey": {"type": "string", "pattern": "^ssh-ed25519 [A-Za-z0-9+/]{68}$"},
+            },
             "additionalProperties": False,
         },
     ),

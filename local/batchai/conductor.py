@@ -96,7 +96,7 @@ class Conductor:
         if job.active and not halted.active:
             self._on_end(halted)
         if run := self._runs.get(ids.key(job.id)):
-            run.stop(reason)
+            run.stop(reason, transitions.FAULTS.get(reason))
         self.nudge()
 
     def preempt(self, cluster: Cluster, node: Node) -> None:
@@ -178,7 +178,7 @@ class Conductor:
         run = Run(work, self._settings, self._mounter, self._launcher, self._clock, record_outputs)
         self._runs[key] = run
         if job.stop:
-            run.stop(job.stop)
+            run.stop(job.stop, transitions.FAULTS.get(job.stop))
         spawn(self._finish(key, run), self._running)
 
     async def _finish(self, key: str, run: Run) -> None:

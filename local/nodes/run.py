@@ -20,7 +20,7 @@ from local.nodes.settings import NodeSettings
 from local.nodes.ssh.guests import Guests
 from local.nodes.ssh.script import Peer, write_ssh
 from local.nodes.usage import sampled
-from local.nodes.work import Outcome, Plan, Process, Work, outcome_of
+from local.nodes.work import Outcome, Plan, Process, Work, outcome_of, stopped
 
 _log = logging.getLogger(__name__)
 
@@ -56,11 +56,12 @@ class Run:
         self._mounts = Mounts(mounter, self._name, self._node_directories, tellers)
         self._site = left_over_site(self._runtimes, self._name, self._node_directories) if begun else Host()
         self._stop, self._why = asyncio.Event(), ""
+        self._fault: Fault | None = None
         self.guests = Guests(self._machines, self._node_directories)
 
-    def stop(self, why: str) -> None:
-        """End the run early; `why` goes into the log."""
-        self._why = why
+    def stop(self, why: str, fault: Fault | None = None) -> None:
+        """End the run early. `why` is for the log; `fault` for its reader, if it does not run again."""
+        self._why, self._fault = why, fault
         self._stop.set()
 
     async def execute(self) -> Outcome:
@@ -71,13 +72,13 @@ class Run:
         stop.cancel()
         if work.done():
             outcome = outcome_of(work)
-            with suppress(OSError):
-                self._journals[0].add_beside("stderr.txt", outcome.reason)
         else:
             work.cancel()
             await asyncio.wait({work})
-            outcome = Outcome(requeue=True)
+            outcome = stopped(self._fault, has_begun=self._tasks.exists())
             self._log_all(f"Stopped: {self._why}")
+        with suppress(OSError):
+            self._journals[0].add_beside("stderr.txt", outcome.reason)
         await self.guests.close()
         await self._site.close()
         await tasks.end_all(self._tasks, self._settings.grace)

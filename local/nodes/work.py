@@ -14,6 +14,8 @@ from local.nodes.volume import Volume
 _log = logging.getLogger(__name__)
 DEFECT = Fault(code="InternalError", message="The emulator has a defect; see its log")
 NEVER_BEGAN = 127
+#: What a shell says of a command that SIGTERM ended.
+STOPPED = 143
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of a job ended; `requeue` if it is to run again from the start."""
+    """How a run of a job ended; `requeue` if it is to run again from the start, unless it was stopped."""
 
     exit_code: int | None = None
     errors: tuple[Fault, ...] = ()
@@ -125,7 +127,18 @@ def never_began(fault: Fault) -> Outcome:
 
     Clients take an end without an exit code for a success.
     """
-    return Outcome(NEVER_BEGAN, (fault,), reason=f"{fault.code}: {fault.message}")
+    return Outcome(NEVER_BEGAN, (fault,), reason=_reason(fault))
+
+
+def stopped(fault: Fault | None, *, has_begun: bool) -> Outcome:
+    """The end of a run that was stopped, by the fault that it is stopped for, or to run again."""
+    if has_begun:
+        return Outcome(STOPPED, requeue=True)
+    return Outcome(NEVER_BEGAN, requeue=True, reason=_reason(fault) if fault else "")
+
+
+def _reason(fault: Fault) -> str:
+    return f"{fault.code}: {fault.message}"
 
 
 def outcome_of(work: "asyncio.Task[Outcome]") -> Outcome:

@@ -25,6 +25,10 @@ class SrunPlace(Answer):
     """The host on which `srun` runs; missing if it is on the person's own machine."""
     user: str
     """The user of the jobs: the engine refuses others."""
+    certificate: str | None = None
+    """For the `publicKey` of the request: it lets its holder into this rank alone, by the login node."""
+    expires: Time | None = None
+    """When no session begins with it any more; one that has begun goes on."""
 
 
 class SshPlace(Answer):

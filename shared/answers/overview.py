@@ -94,7 +94,7 @@ class EndsByTime(Answer):
     """How many jobs ended in each part of the time since `since`, the first part first."""
 
     hours: int
-    """Of one part; the last one has not ended yet."""
+    """Of one part; the last one has what is left, and has not ended yet."""
     succeeded: tuple[int, ...]
     failed: tuple[int, ...]
     """Those that were lost or rejected, too."""

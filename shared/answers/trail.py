@@ -22,6 +22,8 @@ class TrailAct(Answer):
     """The address of what came of it."""
     team: str | None = None
     """That of the job, or of the sweep."""
+    detail: str | None = None
+    """Of an entry: the rank, the engine and its cluster, and the number of the certificate."""
 
 
 class Trail(Answer):

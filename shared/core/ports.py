@@ -27,6 +27,7 @@ from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
 from shared.core.pacing.shared_call import JointLooks
 from shared.core.policy import Policy
+from shared.core.relations.permit import Certificates
 from shared.core.teams.teams_store import TeamsStore
 from shared.core.trouble import Troubles
 
@@ -140,8 +141,7 @@ class Posted:
     outcome: Outcome
     status: int | None
     detail: str
-    #: Seconds, at most a day; None if the receiver named none.
-    retry_after: float | None
+    retry_after: float | None  # seconds, at most a day; None if the receiver named none
     milliseconds: int
 
 
@@ -247,3 +247,4 @@ class Ports:
     addresses: Addresses | None = None  # None if every byte of a job's files goes through the app
     tokens: Tokens | None = None  # None if the host checks function keys
     keys: NamedKeys | None = None  # None if function keys have no names
+    certificates: Certificates | None = None  # None without a key that signs them

@@ -1,11 +1,13 @@
 """entry: tells a person where a process of a running job is, and the record of the job who that was.
 
 No byte of a session passes here: the answer has coordinates, and the person's own tool and rights lead there.
+Where the login node of a cluster asks for one, a certificate of this deployment is the right: for one person,
+one rank and some minutes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.answers.entry import JobEntry
 from shared.core.caller import KEY_HOLDER, Caller
@@ -14,6 +16,7 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.entrance import Entrance, ranks_of
 from shared.core.relations.hold import held_end
+from shared.core.relations.permit import LIFE, SKEW, Certificate, Permit
 from shared.jobspec import JsonObject
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.current_teams import current_teams
@@ -24,8 +27,17 @@ from shared.lifecycle.transition import apply, note
 _MOST_NAMES = 20
 
 
-async def enter(ports: Ports, job_id: str, rank: int, who: Caller = KEY_HOLDER) -> JobEntry:
-    """Where a rank of a job runs now, once the record says who asked.
+class Entered(NamedTuple):
+    """Where a rank of a job is, and what the trail says of it."""
+
+    answer: JobEntry
+    detail: str
+
+
+async def enter(
+    ports: Ports, job_id: str, rank: int, who: Caller = KEY_HOLDER, public_key: str = ""
+) -> Entered:
+    """Where a rank of a job runs now, once the record says who asked. `public_key`: to be certified, or "".
 
     Raises Misuse: 404, 403, and 409 where nothing of it runs, or where nothing may be entered; EngineError.
     """
@@ -38,8 +50,10 @@ async def enter(ports: Ports, job_id: str, rank: int, who: Caller = KEY_HOLDER) 
             raise Unavailable(f"the document of {job.id} is missing")
         ranks = _checked(spec, rank)
         entrance = await _ask(ports, job, spec, rank)
+        permit = _permit(ports, job, rank, entrance, who, public_key) if entrance.gate else None
         if await _noted(ports, stored, who):
-            return _answer(job, rank, ranks, entrance)
+            signed = ports.certificates.sign(permit) if permit and ports.certificates else None
+            return _answer(job, rank, ranks, entrance, permit, signed)
     raise Unavailable(f"job {job_id} changes too quickly; ask again")
 
 
@@ -90,8 +104,39 @@ async def _noted(ports: Ports, stored: Stored, who: Caller) -> bool:
     return await apply(ports, change) is not None
 
 
-def _answer(job: Job, rank: int, ranks: int, entrance: Entrance) -> JobEntry:
+def _permit(ports: Ports, job: Job, rank: int, entrance: Entrance, who: Caller, public_key: str) -> Permit:
+    """What the certificate of a login node would say. Raises Misuse for a caller who cannot have one."""
+    if not who.id:
+        raise Misuse(
+            f"{job.id} is entered with a certificate, and those are for callers with a name: the key that you"
+            " sent could be anyone's",
+            status=403,
+            remedy="send a key with a name (`slipway teams key`), or a token of your own",
+        )
+    if not public_key:
+        raise Misuse(
+            f"{job.id} is entered with a certificate for a key of yours, and the request has no `publicKey`",
+            remedy="`slipway shell` makes one where ssh-keygen is installed",
+        )
+    now = ports.clock()
+    key_id = f"{who.id} {job.id}.{job.attempt}.{rank}"
+    user = str(entrance.place["user"])
+    try:
+        return Permit(public_key, user, entrance.gate, key_id, now - SKEW, now + LIFE)
+    except ValueError as error:
+        raise Misuse(f"{job.id} cannot be entered by a certificate: {error}", status=409) from error
+
+
+def _answer(
+    job: Job, rank: int, ranks: int, entrance: Entrance, permit: Permit | None, signed: Certificate | None
+) -> Entered:
     members: dict[str, Any] = {"job": job.id, "attempt": job.attempt, "rank": rank, "ranks": ranks}
     held = held_end(job.hold)
     members |= {"reason": entrance.reason or None, "held_until": held.until if held else None}
-    return JobEntry.model_validate({**members, entrance.tool: entrance.place})
+    place: dict[str, Any] = {**entrance.place}
+    target = job.fixed_target
+    detail = f"rank {rank} on {target.cluster} ({target.engine})"
+    if permit and signed:
+        place |= {"certificate": signed.text, "expires": permit.end}
+        detail += f", certificate {signed.serial}"
+    return Entered(JobEntry.model_validate({**members, entrance.tool: place}), detail)

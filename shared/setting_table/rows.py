@@ -187,6 +187,13 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_ENTER": Setting(
         "limits", "flag", "true", "allow shells in running jobs, on clusters whose option `enter` offers them"
     ),
+    "SLIPWAY_ENTER_CA": Setting(
+        "access",
+        "text",
+        "",
+        "an ed25519 key that signs "
+        "[certificates for login nodes](../how-to/certificates-for-a-login-node.md); empty: none",
+    ),
     "SLIPWAY_BLOB_SOURCE": Setting(
         "timing",
         "choice",

@@ -103,9 +103,10 @@ class Service(OutputCalls, CodeCalls, EndCalls):
         answer: shapes.JobDetail = await self._json("GET", f"jobs/{id_of(job_id)}")
         return answer
 
-    async def entry(self, job_id: str, rank: int) -> shapes.JobEntry:
-        """Where the process of a rank runs now. Raises Failure."""
-        body, headers = json.dumps({"rank": rank}), {"Content-Type": "application/json"}
+    async def entry(self, job_id: str, rank: int, public_key: str = "") -> shapes.JobEntry:
+        """Where the process of a rank runs now, with a certificate if the key gets one. Raises Failure."""
+        document = {"rank": rank, **({"publicKey": public_key} if public_key else {})}
+        body, headers = json.dumps(document), {"Content-Type": "application/json"}
         answer: shapes.JobEntry = await self._json(
             "POST", f"jobs/{id_of(job_id)}/entry", data=body, headers=headers
         )

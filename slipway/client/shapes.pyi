@@ -67,6 +67,8 @@ class SrunPlace(TypedDict):
     node: str
     login: NotRequired[str]
     user: str
+    certificate: NotRequired[str]
+    expires: NotRequired[str]
 
 class SshPlace(TypedDict):
     host: str
@@ -775,6 +777,7 @@ class TrailAct(TypedDict):
     status: int
     result: NotRequired[str]
     team: NotRequired[str]
+    detail: NotRequired[str]
 
 class Trail(TypedDict):
     acts: list[TrailAct]

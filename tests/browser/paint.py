@@ -40,7 +40,7 @@ async def _visit(browser: Browser, url: str) -> tuple[float, float, int]:
     context = await browser.new_context(viewport={"width": 1280, "height": 800})
     page = await context.new_page()
     await page.add_init_script(_NOTE)
-    await page.goto(f"{url}/api/ui/")
+    await page.goto(f"{url}/api/ui/#/jobs")
     await expect(page.get_by_role("row")).not_to_have_count(0)
     await page.wait_for_function("window.rowAt !== undefined")
     first, row = await page.evaluate(_TIMES)

@@ -13,10 +13,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Texts of answers that no view shows, by what becomes of them.
 UNSEEN = {
     "parts of an address that the page opens or calls": {
+        *(f"{job}.id" for job in ("EndedJob", "IdleJob", "JobMark", "RunningJob")),
         *("DeadOne.job", "Metrics.next", "OutputEntries.next", "ReceiverState.deadEvents", "Sweep.sweepId"),
         *(f"SignInWay.{name}" for name in ("authorize", "client", "issuer", "scope", "token")),
     },
-    "compared, and not shown": {"Identity.id", "OutputEntry.kind", "OwnTeam.name", "Sweep.state"},
+    "compared, and not shown": {"OutputEntry.kind", "Sweep.state"},
+    "states that the page knows, and no others": {"ClusterNodes.nodes", "Overview.counts"},
     "shown of a file that is opened": {"CodeListing.text"},
     "not read by the page": {
         *(
@@ -40,6 +42,7 @@ UNSEEN = {
 _TABS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 #: Views, and the words of a button that asks for more of one.
 VIEWS = {
+    "overview": "",
     "jobs": "",
     "jobs?group=experiment": "",
     "jobs?group=sweep": "",

@@ -9,11 +9,14 @@ from playwright.async_api import Page, expect
 
 from functions.page import FOLDER
 from tests.acceptance.door import Door
+from tests.browser.conftest import KEY
 from tests.browser.reader import Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Bytes, compressed.
 MOST = 330_000
+#: The same, of what a first visit needs, with its fonts.
+FIRST = 120_000
 
 
 async def test_the_whole_page_with_its_fonts_and_the_editor_is_small() -> None:
@@ -21,6 +24,23 @@ async def test_the_whole_page_with_its_fonts_and_the_editor_is_small() -> None:
 
     assert len(files) >= 3
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= MOST
+
+
+async def test_a_first_visit_loads_less_than_120_kilobytes(page: Page, door: Door) -> None:
+    await page.goto(f"{door.stack.host_url}/api/ui/")
+    await page.get_by_label("Function key").fill(KEY)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("heading", name="Needs attention")).to_be_visible()
+    await page.wait_for_load_state("networkidle")
+
+    sizes: dict[str, int] = await page.evaluate(
+        """Object.fromEntries(['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))
+            .filter(entry => entry.name.includes('/api/ui/'))
+            .map(entry => [entry.name.split('/').at(-1), entry.encodedBodySize]))"""
+    )
+
+    assert {name.partition("-")[0] for name in sizes} >= {"overview", "inter", "jetbrains"}
+    assert sum(sizes.values()) < FIRST, sizes
 
 
 async def test_the_editor_comes_with_the_first_view_that_has_one(reader: Reader) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -53,6 +53,8 @@ class MemoryEngine:
     cannot: Mapping[str, str] = field(default_factory=dict)
     #: attempts that failed and whose nodes are kept, by name
     held_jobs: dict[str, Held] = field(default_factory=dict)
+    #: what a certificate has to say at its login node; "" where none is wanted
+    gate: str = ""
     #: the resources that jobs may choose
     allow: Sequence[str] = ()
     view: ClusterView | None = None
@@ -91,7 +93,9 @@ class MemoryEngine:
         await self._ask("entrance", target, rank)
         if self.jobs[target.name].state is not JobState.RUNNING:
             raise NotFound(f"{target.name} does not run")
-        return entrance("srun", job="7", node=f"n{rank}", user="slipway")
+        login = "head" if self.gate else ""
+        place = entrance("srun", job="7", node=f"n{rank}", user="slipway", login=login)
+        return replace(place, gate=self.gate)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
         own = order.document["properties"].get("environmentVariables") or []

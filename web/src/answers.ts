@@ -106,6 +106,10 @@ export type SrunPlace = {
   login?: string;
   /** The user of the jobs: the engine refuses others. */
   user: string;
+  /** For the `publicKey` of the request: it lets its holder into this rank alone, by the login node. */
+  certificate?: string;
+  /** When no session begins with it any more; one that has begun goes on. */
+  expires?: string;
 };
 
 /** A node that answers ssh. */
@@ -976,7 +980,7 @@ export type EndedJob = {
 
 /** How many jobs ended in each part of the time since `since`, the first part first. */
 export type EndsByTime = {
-  /** Of one part; the last one has not ended yet. */
+  /** Of one part; the last one has what is left, and has not ended yet. */
   hours: number;
   succeeded: number[];
   /** Those that were lost or rejected, too. */
@@ -1198,6 +1202,8 @@ export type TrailAct = {
   result?: string;
   /** That of the job, or of the sweep. */
   team?: string;
+  /** Of an entry: the rank, the engine and its cluster, and the number of the certificate. */
+  detail?: string;
 };
 
 /** Some acts, the newest first. There may be more at `next`, even where there are few or none here. */

@@ -139,7 +139,7 @@ async function refusal(answer: Response): Promise<ApiError> {
   const [silent, remedy = ""] = (answer.headers.has("slipway-api") ? undefined : SILENT[answer.status]) ?? [`The answer was ${answer.status}`];
   const detail = problem.detail ?? silent;
   const pause = Math.min(1000 * secondsOf(answer.headers.get("retry-after") ?? ""), LONGEST);
-  const members = { ...problem, since: undefined, until: pause && Date.now() + pause };
+  const members = { ...problem, since: undefined, until: pause && Date.now() + pause, isOurs: answer.headers.has("slipway-api") };
   return new ApiError(answer.status, detail, problem.remedy ?? (problem.detail ? "" : remedy), wantsToken, problem.errors, members);
 }
 

@@ -20,6 +20,11 @@ export class ApiError extends Error {
     return Math.max(0, Number(this.problem["until"] ?? 0) - Date.now());
   }
 
+  /** Whether the API refused it, and no program before it. */
+  get isOfTheApi(): boolean {
+    return this.problem["isOurs"] === true;
+  }
+
   /** Whether the same call may succeed later: there was no answer, there were too many requests, or the deployment has a problem. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;

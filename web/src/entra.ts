@@ -48,7 +48,7 @@ export async function finish(): Promise<string> {
   const text = sessionStorage.getItem(PLACE);
   sessionStorage.removeItem(PLACE);
   const begun: Begun | null = text === null ? null : JSON.parse(text);
-  history.replaceState(null, "", begun?.hash || "#/jobs");
+  history.replaceState(null, "", begun?.hash || "#/");
   if (begun === null || answer.get("state") !== begun.state) return "This tab did not ask for that answer. Sign in again.";
   const code = answer.get("code");
   if (code === null) return answer.get("error_description") ?? answer.get("error") ?? "There is no code in the answer.";

@@ -4,7 +4,7 @@ import type { Identity } from "./answers";
 import { json, onUnknownCaller, WHO } from "./api";
 import { ApiError } from "./apierror";
 import { LATEST, type Polled, usePoll } from "./poll";
-import { signOut } from "./session";
+import { borrow, credential, joinTabs, signOut } from "./session";
 
 /** The caller, or why there is none: 401, or 403 for a caller without any role. */
 type Answer = { caller: Identity } | { refusal: ApiError };
@@ -23,9 +23,18 @@ export function useEntrance(): Polled<Answer> & { leave: () => void } {
     polled.again();
   };
   useEffect(() => onUnknownCaller(doubt), [value]);
+  const isRefused = value !== undefined && "refusal" in value && value.refusal.status === 401;
+  useEffect(
+    () =>
+      joinTabs(
+        () => isRefused,
+        () => begin((before) => before + 1),
+      ),
+    [isRefused],
+  );
   const leave = () => {
     signOut();
-    begin(visit + 1); // remove what the last caller saw before the next one is known
+    begin((before) => before + 1); // remove what the last caller saw before the next one is known
   };
   return { ...polled, leave };
 }
@@ -34,7 +43,8 @@ async function enter(signal: AbortSignal): Promise<Answer> {
   try {
     return { caller: await json<Identity>(WHO, { shape: SHAPE, signal }) };
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return { refusal: error };
-    throw error;
+    if (!(error instanceof ApiError && (error.status === 401 || error.status === 403))) throw error;
+    if (error.status === 401 && credential() === null && (await borrow())) return enter(signal);
+    return { refusal: error };
   }
 }

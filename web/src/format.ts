@@ -19,6 +19,21 @@ export function duration(milliseconds: number): string {
   return `${seconds} s`;
 }
 
+/** About how long, in words that change once a minute: `under a minute`, `34 min`, `1 h 10 min`, `2 d 3 h`. */
+export function roughly(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return "under a minute";
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return hours % 24 ? `${Math.floor(hours / 24)} d ${hours % 24} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/** `1 job`, `1,204 jobs`. */
+export function many(number: number, one: string, more = `${one}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
+}
+
 /** From one time to another, or until now. */
 export function elapsed(start: string | undefined, end: string | undefined, now: number): string {
   if (start === undefined) return "";

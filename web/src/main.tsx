@@ -6,6 +6,8 @@ import { finish } from "./entra";
 import { keepFocus } from "./focus";
 import { useEntrance } from "./entrance";
 import { Header } from "./header/header";
+import { Keys } from "./header/keys";
+import { Skip } from "./header/skip";
 import { Loading, Refusal } from "./parts/parts";
 import { LATEST } from "./poll";
 import { CallerContext } from "./rights";
@@ -19,6 +21,7 @@ import { applyTheme } from "./theme";
 
 /** The views by the first step of their address: their title, and where their program is. */
 const VIEWS: Record<string, { title: string; load: () => Promise<OneView> }> = {
+  overview: { title: "Overview", load: async () => (await import("./overview/overview")).Overview },
   jobs: { title: "Jobs", load: async () => (await import("./jobs/jobs")).Jobs },
   clusters: { title: "Clusters", load: async () => (await import("./clusters/clusters")).Clusters },
   usage: { title: "Usage", load: async () => (await import("./operate/usage")).Usage },
@@ -42,6 +45,7 @@ function Page({ failure }: { failure: string }) {
   if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} trouble={error} onSignedIn={again} />;
   return (
     <CallerContext.Provider value={value && "caller" in value ? value.caller : UNKNOWN_CALLER}>
+      <Skip route={route} />
       <Header route={route} isRefused={refusal !== undefined} onLeave={leave} />
       {value === undefined && (
         <aside>
@@ -57,6 +61,7 @@ function Page({ failure }: { failure: string }) {
           <Refusal error={refusal} />
         </main>
       )}
+      <Keys />
     </CallerContext.Provider>
   );
 }

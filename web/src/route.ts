@@ -12,7 +12,7 @@ export function parseRoute(hash: string): Route {
   const steps = path.split("/").filter(Boolean).map(decoded);
   // They would lead a call out of its path: no view has such a step.
   if (steps.some((step) => step === "." || step === "..")) return { steps: ["."], query: {} };
-  return { steps: steps.length ? steps : ["jobs"], query: Object.fromEntries(new URLSearchParams(query)) };
+  return { steps: steps.length ? steps : ["overview"], query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 export function link(steps: readonly string[], query: Record<string, string> = {}): string {

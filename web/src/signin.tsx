@@ -34,7 +34,7 @@ export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
       ) : (
         <CredentialForm kind={error.wantsToken ? "token" : "key"} onSignedIn={onSignedIn} />
       )}
-      <p class="quiet">What you sign in with stays in this tab, and is forgotten when you close it.</p>
+      <p class="quiet">What you sign in with stays in the open tabs of this page, and is forgotten when you close the last one.</p>
     </main>
   );
 }

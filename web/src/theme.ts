@@ -8,8 +8,8 @@ export type Theme = (typeof THEMES)[number];
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function theme(): Theme {
-  const kept = localStorage.getItem(PLACE);
-  return THEMES.find((one) => one === kept) ?? "system";
+  const chosen = localStorage.getItem(PLACE);
+  return THEMES.find((one) => one === chosen) ?? "system";
 }
 
 /** Whether the page is dark now. */

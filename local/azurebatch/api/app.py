@@ -61,11 +61,14 @@ def application(settings: Settings) -> web.Application:
 
 def _route(emulator: Emulator, handler: Handler, operation: Operation | None) -> _Next:
     async def answered(request: web.Request) -> web.StreamResponse:
+        version = version_of(request)
+        if operation is not None and not operation.is_of(version):
+            raise web.HTTPNotFound
         body = await _body(request)
         if operation is not None:
-            check_query(operation, request.query)
+            check_query(operation, version, request.query)
         if operation is not None and operation.body:
-            body = read_body(operation.body, version_of(request), body)
+            body = read_body(operation.body, version, body)
         most = operation.limits.get("maxresults") if operation is not None else None
         return await handler(Call(emulator, request, request.match_info, body, most or 0))
 

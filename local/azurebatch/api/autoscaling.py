@@ -48,7 +48,7 @@ async def enable(call: Call) -> web.StreamResponse:
         checked(body.auto_scale_formula) if body.auto_scale_formula else before.formula if before else ""
     )
     interval = body.auto_scale_evaluation_interval or (before.interval if before else "PT15M")
-    bodies.check_duration(interval, "autoScaleEvaluationInterval", "PT5M")
+    bodies.check_interval(interval)
     return _saved(call, pool.evolve(autoscale=Autoscale(formula=formula, interval=interval), version=now))
 
 

@@ -1,6 +1,7 @@
 """Reads the bodies of requests: common members, and errors. Pure."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, ValidationError
@@ -15,6 +16,8 @@ Opaque = dict[str, Any]
 #: A number, never in quotes. Each use sets its bounds: of two lower bounds pydantic keeps the last.
 Whole = Annotated[int, Strict()]
 LARGEST = 2**31 - 1
+#: The longest time between two evaluations of a formula.
+_LONGEST = timedelta(hours=168)
 Nodes = Annotated[int, Strict(), Field(ge=0, le=MOST_NODES)]
 
 
@@ -99,12 +102,17 @@ def check_duration(text: str, name: str, least: str = "PT0S") -> None:
         raise invalid(name, text, f"The duration is less than {least}")
 
 
+def check_interval(text: str) -> None:
+    """Check how often a formula is evaluated. Raises BatchError."""
+    check_duration(text, "autoScaleEvaluationInterval", "PT5M")
+    length = duration(text, "autoScaleEvaluationInterval")
+    if length is None or length > _LONGEST:
+        raise invalid("autoScaleEvaluationInterval", text, "The duration is more than PT168H")
+
+
 def check_files(name: str, files: Iterable[ResourceFile]) -> None:
     """Check that every file has an `httpUrl`; others are not supported. Raises BatchError."""
     for file in files:
-        sources = (file.http_url, file.storage_container_url, file.auto_storage_container_name)
-        if sum(map(bool, sources)) > 1:
-            raise invalid(name, "", "A file has one source: httpUrl, or a container")
         if not file.http_url or not file.file_path:
             raise invalid(name, "", "This emulator brings only files that have httpUrl and filePath")
 

@@ -47,8 +47,6 @@ _IMAGES = (
     ("canonical", "ubuntu-24_04-lts", "server", "batch.node.ubuntu 24.04", ()),
     ("canonical", "0001-com-ubuntu-server-jammy", "22_04-lts", "batch.node.ubuntu 22.04", ()),
 )
-#: The newest version that lists agents with their images, and not images with their agents.
-_WITH_AGENTS = "2018-12-01.8.0"
 #: The end of support for an agent.
 _ENDS = {"batch.node.ubuntu 22.04": "2027-06-30T00:00:00Z"}
 
@@ -76,8 +74,6 @@ def _image(image: tuple[str, str, str, str, tuple[str, ...]]) -> dict[str, Any]:
 
 async def agents(call: Call) -> web.StreamResponse:
     """The agents of nodes, each with its images: what versions before 2019-06-01.9.0 list in their place."""
-    if call.version > _WITH_AGENTS:
-        raise web.HTTPNotFound
     names = dict.fromkeys(image[3] for image in _IMAGES)
     return page_of(call, "accountlistnodeagentskusresult", enumerate(names, 1), _agent)
 
@@ -99,13 +95,16 @@ async def application(_: Call) -> web.StreamResponse:
 
 async def node_counts(call: Call) -> web.StreamResponse:
     """The number of nodes in each state, for each pool."""
-    return page(call, "poolnodecounts", call.store.pools.values(), _counts)
+    return page(call, "poolnodecounts", call.store.pools.values(), lambda pool: _counts(call, pool))
 
 
-def _counts(pool: Pool) -> dict[str, Any]:
-    dedicated = [node for node in pool.nodes if node.dedicated]
-    spot = [node for node in pool.nodes if not node.dedicated]
-    return {"poolId": pool.id, "dedicated": _by_state(dedicated), "lowPriority": _by_state(spot)}
+def _counts(call: Call, pool: Pool) -> dict[str, Any]:
+    of_kinds = {
+        "dedicated": [node for node in pool.nodes if node.dedicated],
+        "lowPriority": [node for node in pool.nodes if not node.dedicated],
+    }
+    counts = {kind: call.as_of("NodeCounts", _by_state(nodes)) for kind, nodes in of_kinds.items()}
+    return {"poolId": pool.id, **counts}
 
 
 def _by_state(nodes: list[Node]) -> dict[str, int]:

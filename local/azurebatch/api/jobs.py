@@ -175,7 +175,8 @@ async def counts(call: Call) -> web.StreamResponse:
             tasks[name] += 1
             slots[name] += task.slots
     if call.version < _SLOTS_SINCE:
-        return document(call, "taskcounts/@Element", tasks)
+        shown = call.as_of("TaskCounts", {**tasks, "validationStatus": "validated"})
+        return document(call, "taskcounts/@Element", shown)
     return document(call, "taskcountsresult/@Element", {"taskCounts": tasks, "taskSlotCounts": slots})
 
 
@@ -187,11 +188,13 @@ async def commands(call: Call) -> web.StreamResponse:
         raise conflict("JobPreparationTaskOrReleaseTaskNotSpecified", message)
     nodes = enumerate(job.prepared, 1)
     kind = "jobpreparationandreleasetaskstatuslist"
-    return page_of(call, kind, nodes, lambda node: commands_view(call.base, job, node))
+    return page_of(
+        call, kind, nodes, lambda node: call.as_of("JobCommands", commands_view(call.base, job, node))
+    )
 
 
 def _view(call: Call, job: Job) -> View:
-    return call.as_of("JobCreate", job_view(call.base, job))
+    return call.as_of("Job", job_view(call.base, job))
 
 
 def _alive(call: Call) -> Job:

@@ -139,4 +139,6 @@ def _restarting(call: Call) -> PoolNode:
 
 def _view(call: Call, pool: Pool, node: Node) -> View:
     tasks = call.store.running_tasks(pool) if node.state == "running" else []
-    return node_view(call.base, pool, node, [task for task in tasks if node.id in task.nodes])
+    return call.as_of(
+        "Node", node_view(call.base, pool, node, [task for task in tasks if node.id in task.nodes])
+    )

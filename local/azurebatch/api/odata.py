@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from local.azurebatch.api.filters import FILTERS
+from local.azurebatch.api.filters import filterable
 from local.azurebatch.api.wire import Call, document
+from local.azurebatch.service.check import names_in
 from local.azurebatch.state.errors import query
 from local.azurebatch.state.models import Record
 from local.azurebatch.state.moment import read_stamp
@@ -177,7 +178,7 @@ def filter_of(call: Call, kind: str) -> Test:
     if not text:
         return lambda _: True
     try:
-        return _Reader(text, FILTERS[kind]).test()
+        return _Reader(text, filterable(kind, call.version)).test()
     except _Wrong as wrong:
         raise query("$filter", text[:100], str(wrong)) from None
     except RecursionError:
@@ -186,9 +187,8 @@ def filter_of(call: Call, kind: str) -> Test:
 
 def selected(call: Call, view: View) -> View:
     """The properties that the request asks for."""
-    names = call.request.query.get("$select", "")
-    chosen = {name.strip() for name in names.split(",")}
-    return {name: value for name, value in view.items() if name in chosen} if names else view
+    chosen = names_in(call.request.query.get("$select", ""))
+    return {name: value for name, value in view.items() if name in chosen} if chosen else view
 
 
 def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View]) -> web.Response:

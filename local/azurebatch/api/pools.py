@@ -79,7 +79,7 @@ def _autoscale(call: Call, body: pool_bodies.NewPool) -> Autoscale:
             "targetDedicatedNodes", "", "A pool with enableAutoScale takes its targets from its formula"
         )
     formula = checked(body.auto_scale_formula)
-    bodies.check_duration(body.auto_scale_evaluation_interval, "autoScaleEvaluationInterval", "PT5M")
+    bodies.check_interval(body.auto_scale_evaluation_interval)
     return Autoscale(formula=formula, interval=body.auto_scale_evaluation_interval)
 
 
@@ -213,7 +213,7 @@ async def remove_nodes(call: Call) -> web.StreamResponse:
 
 
 def _view(call: Call, pool: Pool) -> View:
-    return call.as_of("PoolCreate", pool_view(call.base, pool))
+    return call.as_of("Pool", pool_view(call.base, pool))
 
 
 def _pool(call: Call) -> Pool:

@@ -216,12 +216,13 @@ async def reactivate(call: Call) -> web.StreamResponse:
 async def subtasks(call: Call) -> web.StreamResponse:
     """The subtasks of a multi-instance task."""
     job, task = _task(call)
-    views = [subtask_view(call.base, job, task, number) for number in range(1, len(task.nodes))]
-    return document(call, "subtasks", {"value": views})
+    views = (subtask_view(call.base, job, task, number) for number in range(1, len(task.nodes)))
+    shown = [selected(call, call.as_of("Subtask", one)) for one in views]
+    return document(call, "subtasks", {"value": shown})
 
 
 def _view(call: Call, job: Job, task: Task) -> View:
-    return call.as_of("TaskCreate", task_view(call.base, job, task))
+    return call.as_of("Task", task_view(call.base, job, task))
 
 
 def _completed() -> BatchError:

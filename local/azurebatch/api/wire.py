@@ -12,8 +12,8 @@ from aiohttp import web
 
 from local.azurebatch.api.views import without_secrets
 from local.azurebatch.run.conductor import Conductor
-from local.azurebatch.service.check import as_of
 from local.azurebatch.service.facts import facts
+from local.azurebatch.service.older import as_of
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.database import Store
 from local.azurebatch.state.errors import BatchError, query
@@ -60,7 +60,7 @@ class Call:
         return version_of(self.request)
 
     def as_of(self, name: str, view: Mapping[str, Any]) -> dict[str, Any]:
-        """What the caller's version has of an answer. `name`: the object that a request takes."""
+        """What the caller's version has of an answer. `name`: the object that it is."""
         return as_of(name, self.version, view)
 
     @property

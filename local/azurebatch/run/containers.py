@@ -31,6 +31,7 @@ _CODES = {
 }
 _CANNOT = "The container of the task cannot be started"
 _NO_POOL = "The pool does not support container tasks"
+_NO_SETTINGS = "Container-enabled compute node requires task container settings"
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,16 @@ class TaskContainer(Containers):
 async def opened(
     document: Mapping[str, Any], pool: Mapping[str, Any], root: Path, name: str, settings: Settings
 ) -> TaskContainer | None:
-    """The running container of a task; None for one on the host. Raises Failure."""
-    box = document.get("containerSettings")
+    """The running container of a task; None for one on the host. Raises Failure.
+
+    A pool for containers runs no task without one: the service takes it, and it fails on its node.
+    """
+    box, takes = document.get("containerSettings"), pool["virtualMachineConfiguration"]
+    if not box and "containerConfiguration" in takes:
+        raise failure("ContainerTaskSettingsNotFound", _NO_SETTINGS)
     if not box:
         return None
-    if "containerConfiguration" not in pool["virtualMachineConfiguration"]:
+    if "containerConfiguration" not in takes:
         details = {"Reason": "Its virtualMachineConfiguration has no containerConfiguration"}
         raise failure("ContainerPoolNotSupported", _NO_POOL, details)
     try:

@@ -1,10 +1,11 @@
 """Checks a request by the service's facts. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from local.azurebatch.service.facts import Member, Operation, facts
+from local.azurebatch.service.older import of_today
 from local.azurebatch.state.errors import BatchError, invalid, lacking, query
 from local.azurebatch.state.moment import duration, read_stamp
 
@@ -14,12 +15,14 @@ LARGEST = 2**31 - 1
 _COMMON = {"api-version": None, "timeout": LARGEST}
 #: The parameter of the link to a list's next page.
 _NEXT = "$skiptoken"
+#: What the service expands.
+_EXPANDED = ("stats",)
 _DIGITS = re.compile(r"-?\d{1,18}", re.ASCII)
 _BODY = "The specified Request Body is not syntactically valid."
 
 
-def check_query(operation: Operation, given_pairs: Mapping[str, str]) -> None:
-    """Check that the service has these parameters, with numbers in their bounds. Raises BatchError."""
+def check_query(operation: Operation, version: str, given_pairs: Mapping[str, str]) -> None:
+    """Check that the service has these parameters, with values that they can have. Raises BatchError."""
     limits = _COMMON | {name.lower(): most for name, most in operation.limits.items()}
     if "maxresults" in limits:
         limits[_NEXT] = None
@@ -30,37 +33,31 @@ def check_query(operation: Operation, given_pairs: Mapping[str, str]) -> None:
         most = limits[name.lower()]
         if most is not None and not (_DIGITS.fullmatch(value) and 1 <= int(value) <= most):
             raise query(name, value[:100], f"It is a number from 1 to {most}")
+        if name.lower() == "$select":
+            _check_names(name, value, members_of(operation.answer, version))
+        if name.lower() == "$expand":
+            _check_names(name, value, _EXPANDED)
+
+
+def _check_names(parameter: str, value: str, names: Collection[str]) -> None:
+    for name in names_in(value):
+        if name not in names:
+            raise query(parameter, value[:100], f"The property '{name[:100]}' does not exist")
+
+
+def names_in(value: str) -> Sequence[str]:
+    """The names of properties in a `$select` or `$expand`."""
+    return [name.strip() for name in value.split(",")] if value.strip() else []
+
+
+def members_of(name: str, version: str) -> Collection[str]:
+    """The names that a version has for the members of an object."""
+    return {one.name for one in facts().objects[name].values() if one.is_of(version)}
 
 
 def read_body(name: str, version: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The body of an object as a version reads it: a null counts as absent. Raises BatchError."""
     return _object(name, version, body, ())
-
-
-def as_of(name: str, version: str, view: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of an answer that a version has, by its names. `name`: the object that a request takes."""
-    members = facts().objects[name]
-    older = {one.today: one for one in members.values() if one.today and one.is_of(version)}
-    answer: dict[str, Any] = {}
-    for today, part in view.items():
-        member = older.get(today) or members.get(today)
-        if member is None:
-            answer[today] = part
-            continue
-        shown = _part_as_of(member, version, part)
-        if today in older:
-            answer[member.name] = shown
-        if members[today].is_of(version):
-            answer[today] = shown
-    return answer
-
-
-def _part_as_of(member: Member, version: str, part: Any) -> Any:
-    if not member.is_object or part is None:
-        return part
-    if member.is_list:
-        return [as_of(member.kind, version, item) for item in part]
-    return as_of(member.kind, version, part)
 
 
 def _object(name: str, version: str, value: Any, place: tuple[str, ...]) -> Mapping[str, Any]:
@@ -74,7 +71,11 @@ def _object(name: str, version: str, value: Any, place: tuple[str, ...]) -> Mapp
     for one in members.values():
         if one.is_needed and value.get(one.name) is None:
             raise lacking(one.name)
-    return dict(_read(value, members, version, place))
+    read = dict(_read(value, members, version, place))
+    for rule in facts().rules.get(name, ()):
+        if complaint := rule.complaint(read.keys()):
+            raise invalid(".".join(place), "", complaint)
+    return read
 
 
 def _read(
@@ -82,7 +83,8 @@ def _read(
 ) -> Iterator[tuple[str, Any]]:
     for name, part in value.items():
         if part is not None:
-            yield members[name].today or name, _part(members[name], version, part, (*place, name))
+            part_read = _part(members[name], version, part, (*place, name))
+            yield members[name].today or name, of_today(members[name], part_read)
 
 
 def _part(member: Member, version: str, value: Any, place: tuple[str, ...]) -> Any:
@@ -105,6 +107,9 @@ def _one(member: Member, version: str, value: Any, place: tuple[str, ...]) -> An
     fits, words = _KINDS[member.kind]
     if not fits(value):
         raise invalid(".".join(place), _short(value), words)
+    if member.most is not None and not (member.least or 0) <= len(value) <= member.most:
+        reason = f"It has from {member.least} to {member.most} characters"
+        raise invalid(".".join(place), _short(value), reason)
     return value
 
 
@@ -144,6 +149,7 @@ def _is_duration(value: Any) -> bool:
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "text": (lambda value: isinstance(value, str), "It is a text"),
     "flag": (lambda value: isinstance(value, bool), "It is true or false"),
+    "elevated": (lambda value: isinstance(value, bool), "It is true or false"),
     "duration": (_is_duration, "The value is not a duration of ISO 8601 such as PT10M"),
     "moment": (_is_moment, "It is a time such as 2026-01-31T12:00:00Z"),
     "{}": (lambda value: isinstance(value, Mapping), "It is an object"),

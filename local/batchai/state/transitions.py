@@ -1,14 +1,15 @@
 """How clusters and jobs change, pure: each function returns the new record."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from local.batchai.state.models import Cluster, Job, JobState, Node, NodeState, Stop
 from local.nodes.fault import Fault
-from local.nodes.work import NEVER_BEGAN, Outcome
+from local.nodes.work import NEVER_BEGAN, STOPPED, Outcome
 
-_STOPPED = {
+#: Why a job was stopped that does not run again.
+FAULTS: Mapping[Stop, Fault] = {
     "terminated": Fault(code="JobTerminated", message="The specified job has been terminated by the user"),
     "deleted": Fault(code="JobTerminated", message="The specified job has been terminated by the user"),
     "timeout": Fault(
@@ -109,9 +110,7 @@ def end_job(job: Job, outcome: Outcome, now: datetime) -> Job:
         if outcome.requeue or (outcome.exit_code is None and not outcome.errors):
             return _requeued(job, now)
     elif job.stop is not None:
-        # It never ran; an end of its user's own making has no exit code, as the service's had none.
-        code = NEVER_BEGAN if job.stop == "cluster" and job.started is None else None
-        outcome = Outcome(exit_code=code, errors=(_STOPPED[job.stop],))
+        outcome = Outcome(exit_code=_code_of_stop(job, outcome), errors=(FAULTS[job.stop],))
     state: JobState = "failed" if outcome.errors else "succeeded"
     return job.evolve(
         state=state,
@@ -122,6 +121,16 @@ def end_job(job: Job, outcome: Outcome, now: datetime) -> Job:
         nodes=(),
         stop=None,
     )
+
+
+def _code_of_stop(job: Job, outcome: Outcome) -> int | None:
+    """An end of its user's own making has no exit code, as the service's had none.
+
+    Others have one: clients take an end without an exit code for a success.
+    """
+    if job.stop in ("terminated", "deleted"):
+        return None
+    return outcome.exit_code or STOPPED if job.started else NEVER_BEGAN
 
 
 def _requeued(job: Job, now: datetime) -> Job:

@@ -32,6 +32,8 @@ class Act:
     result: str = ""
     #: the team of the job, or of the sweep of jobs
     team: str = ""
+    #: more of what was done, such as which rank was entered
+    detail: str = ""
 
     @property
     def blob(self) -> str:
@@ -52,7 +54,8 @@ class Act:
         }
         members |= {"operation": self.operation, "subject": self.subject, "status": self.status}
         members |= {"result": self.result} if self.result else {}
-        return members | ({"team": self.team} if self.team else {})
+        members |= {"team": self.team} if self.team else {}
+        return members | ({"detail": self.detail} if self.detail else {})
 
     def concerns(self, what: str) -> bool:
         """Whether it was about a job, a sweep or an event of that id, or made it."""
@@ -66,7 +69,7 @@ def act_of(line: bytes) -> Act:
         names = ("by", "operation", "subject")
         at, status = _moment(members["at"]), members["status"]
         texts = [members[name] for name in names]
-        optional = [members.get(name, "") for name in ("result", "team")]
+        optional = [members.get(name, "") for name in ("result", "team", "detail")]
         roles = members["roles"]
         shown = [*texts, *optional, *roles]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:

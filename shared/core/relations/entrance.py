@@ -14,10 +14,10 @@ from typing import Any
 
 from shared.core.errors import Busy
 
-_HOST = r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}"
-_USER = r"[A-Za-z_][A-Za-z0-9._-]{0,31}"
+HOST = r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}"
+USER = r"[A-Za-z_][A-Za-z0-9._-]{0,31}"
 _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
-_ID = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
+ID = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 #: Tool → each of its values, and the form of that. A value that ends with `?` here may be left out.
 FORMS: Mapping[str, Mapping[str, str]] = {
     "kubectl": {
@@ -26,10 +26,16 @@ FORMS: Mapping[str, Mapping[str, str]] = {
         "pod": r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?",
         "container": _LABEL,
     },
-    "srun": {"job": r"[1-9][0-9]{0,9}", "node": _HOST, "login?": _HOST, "user": _USER},
-    "ssh": {"host": _HOST, "port": r"[1-9][0-9]{0,4}", "user": _USER},
+    "srun": {
+        "job": r"[1-9][0-9]{0,9}",
+        "node": HOST,
+        "login?": HOST,
+        "user": USER,
+        "certificate?": r"ssh-ed25519-cert-v01@openssh\.com [A-Za-z0-9+/]{100,4000}={0,2}",
+    },
+    "ssh": {"host": HOST, "port": r"[1-9][0-9]{0,4}", "user": USER},
     "task": {
-        **dict.fromkeys(("pool", "node", "job", "task"), _ID),
+        **dict.fromkeys(("pool", "node", "job", "task"), ID),
         "directory": r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,500}",
     },
 }
@@ -43,6 +49,8 @@ class Entrance:
     place: Mapping[str, str | int]
     #: why Slipway's commands do not go there; "" if they do
     reason: str = ""
+    #: what a certificate lets a person start at its login node; "" where their own key leads there
+    gate: str = ""
 
 
 def entrance(tool: str, reason: str = "", **values: str | int) -> Entrance:

@@ -58,7 +58,7 @@ class SlurmCluster(NodeOptions):
     #: whether to allow http to another machine, which exposes the token
     plain_http: bool = False
     #: how people enter running jobs: {"local": true} by srun on their own machine, or {"login": HOST, "user":
-    #: NAME} on another one; empty if they may not
+    #: NAME} on another one, with `certificates` if that wants one for each; empty if they may not
     enter: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -118,14 +118,17 @@ def _check_enter(enter: Mapping[str, Any], place: str) -> None:
     if not enter or enter == {"local": True}:
         return
     forms = {"login": FORMS["srun"]["login?"], "user": FORMS["srun"]["user"]}
-    are_names = all(
-        name in forms and isinstance(value, str) and re.fullmatch(forms[name], value, re.ASCII)
+    are_good = all(
+        isinstance(value, bool)
+        if name == "certificates"
+        else name in forms and isinstance(value, str) and re.fullmatch(forms[name], value, re.ASCII)
         for name, value in enter.items()
     )
-    if "login" not in enter or not are_names:
+    if "login" not in enter or not are_good:
         raise Misconfigured(
             f'{place}: enter: write {{"local": true}}, or {{"login": "host", "user": "name"}}, '
-            "with the names of the login node and of the jobs' user there"
+            "with the names of the login node and of the jobs' user there; "
+            '"certificates": true beside them if it wants one of this deployment'
         )
 
 

@@ -16,6 +16,11 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
     """The clusters of SLIPWAY_CLUSTERS, and their keys."""
     clusters = clusters_from(options, "SLIPWAY_CLUSTERS")
     keys = _keys(settings)
+    for name, one in clusters.items():
+        if one.enter.get("certificates") and not settings.text("SLIPWAY_ENTER_CA"):
+            raise Misconfigured(
+                f"SLIPWAY_CLUSTERS: {name}: enter: certificates need SLIPWAY_ENTER_CA, which signs them"
+            )
 
     def load() -> Engine:
         from shared.engines.proofs import proofs_of

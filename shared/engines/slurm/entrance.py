@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shared.core.errors import Busy, Misuse, NotFound
 from shared.core.job import Target
@@ -38,7 +39,9 @@ async def rank_entrance(
     if number >= len(nodes):
         raise NotFound(f"Slurm names {len(nodes)} nodes of {target.name}, and rank {rank} is on none of them")
     login, user = cluster.enter.get("login", ""), cluster.enter.get("user", cluster.user)
-    return entrance("srun", job=str(copy.id), node=nodes[number], login=login, user=user)
+    entry = entrance("srun", job=str(copy.id), node=nodes[number], login=login, user=user)
+    gate = f"slipway-enter {copy.id} {nodes[number]} {target.token}"
+    return replace(entry, gate=gate) if cluster.enter.get("certificates") else entry
 
 
 def names(text: str) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from math import ceil
 
 from shared.answers.overview import EndedJob, EndsByTime, RunningJob
 from shared.core.caller import owner_of
@@ -14,7 +13,7 @@ from shared.core.ledger.failures import FAILURES
 from shared.core.states import JobState
 from shared.operate.overview.active_jobs import ActiveJob
 
-#: Most entries of each list, most parts of the time, and characters of an error.
+#: Most entries of each list, about how many parts the time has, and characters of an error.
 RUNNING, ENDED, PARTS, _ERROR = 12, 8, 24, 80
 
 
@@ -56,10 +55,10 @@ def ended(jobs: Iterable[Ended]) -> list[EndedJob]:
 
 
 def ends_by_time(jobs: Sequence[Ended], since: datetime, now: datetime) -> EndsByTime:
-    """The ends in whole hours since a moment, or in as many hours as make at most 24 parts."""
-    whole = max(1, ceil((now - since) / timedelta(hours=1)))
-    hours = ceil(whole / PARTS)
-    parts = ceil(whole / hours)
+    """The ends in each hour since a moment, or in so many hours that there are about 24 parts."""
+    whole = (now - since) / timedelta(hours=1)
+    hours = max(1, round(whole / PARTS))
+    parts = max(1, int(whole / hours))
 
     def counts(states: frozenset[JobState]) -> tuple[int, ...]:
         width = timedelta(hours=hours)

@@ -49,4 +49,6 @@ def place_of(answer: Mapping[str, Any], wanted_job: str = "", wanted_rank: int =
         raise Failure("the answer names no job, and is used nowhere")
     if wanted_job and (job, rank) != (wanted_job, wanted_rank):
         raise Failure("the answer is about another job or another rank, and is used nowhere")
+    if values.get("certificate") and not values["login"]:
+        raise Failure("the answer has a certificate for no login node, and is used nowhere")
     return Place(str(job), attempt, rank, tool, values, str(answer.get("reason") or ""))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from socket import socket
 
 from slipway.client.entry.run import environment_for, path_of
+from slipway.failure import Failure
+from slipway.terminal.screen import say
 
 _CHUNK = 1 << 16
 #: Seconds that a tool has to end.
@@ -59,8 +61,13 @@ def relaying(port: int) -> list[str]:
 
 
 @asynccontextmanager
-async def serve(listener: socket, words: Sequence[str]) -> AsyncIterator[None]:
-    """Serve on that socket: each connection is passed on by its own run of the words. None outlives it."""
+async def serve(
+    listener: socket, words: Sequence[str], prepare: Callable[[], Awaitable[None]] | None = None
+) -> AsyncIterator[None]:
+    """Serve on that socket: each connection is passed on by its own run of the words. None outlives it.
+
+    `prepare`: called before each; where it raises Failure, that connection ends.
+    """
     path_of(words[0])
     open_ones = set[asyncio.Task[None]]()
 
@@ -69,6 +76,13 @@ async def serve(listener: socket, words: Sequence[str]) -> AsyncIterator[None]:
         if task is not None:
             open_ones.add(task)
             task.add_done_callback(open_ones.discard)
+        try:
+            if prepare is not None:
+                await prepare()
+        except Failure as failure:
+            say(str(failure))
+            writer.close()
+            return
         await _pass_on(words, reader, writer)
 
     server = await asyncio.start_server(answer, sock=listener)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from slipway.client.deployment import find_deployment
 from slipway.client.entry.kubeconfig import context_of
 from slipway.client.entry.places import Place, place_of
+from slipway.client.entry.session_key import SessionKey
 from slipway.client.entry.tools import Person, kubectl
 from slipway.client.service import Service
 from slipway.failure import Failure
@@ -47,9 +48,17 @@ class Visit(NamedTuple):
     person: Person
 
 
-async def visit(api: Service, job_id: str, rank: int, url: str, key: str) -> Visit:
-    """Ask where a rank of a job is; `url` and `key` as the command has them. Raises Failure."""
-    place = place_of(await api.entry(job_id, rank), job_id, rank)
+async def visit(
+    api: Service, job_id: str, rank: int, url: str, key: str, own: SessionKey | None = None
+) -> Visit:
+    """Ask where a rank of a job is; `url` and `key` as the command has them. Raises Failure.
+
+    `own`: the key of this session, which gets the certificate of the answer.
+    """
+    place = place_of(await api.entry(job_id, rank, own.public if own else ""), job_id, rank)
+    if own and (certificate := place.values.get("certificate")):
+        own.certify(certificate)
+        return Visit(place, Person(session=str(own.file)))
     address = (await find_deployment(url, key)).url if place.tool == "ssh" else ""
     return Visit(place, await asyncio.to_thread(person_of, place, address))
 

@@ -14,6 +14,16 @@ from slipway.failure import Failure
 
 #: ssh notices within a minute that the other side is gone.
 _KEEP_ALIVE = ("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4")
+#: On a login node: srun without the variables of the account, of which dozens would decide about this step.
+_CLEAN = r"""
+for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
+  case $name in
+  PATH | HOME | USER | LOGNAME | LD_LIBRARY_PATH | *_CONF) ;;
+  *) command unset "$name" 2>/dev/null ;;
+  esac
+done
+exec "$@"
+"""
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,8 @@ class Person:
     context: str = ""
     #: the folder with the key for the nodes of a local stack
     login: str = ""
+    #: the file of the session's key, beside its certificate for the login node of this place
+    session: str = ""
 
 
 def command(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
@@ -34,9 +46,26 @@ def command(place: Place, words: Sequence[str], person: Person, *, terminal: boo
         return _kubectl(place, words, person, terminal=terminal)
     if place.tool == "srun":
         return _srun(place, words, person, terminal=terminal)
+    return [*_ssh(place, person, "-t" if terminal else "-T"), shlex.join(words)]
+
+
+def _ssh(place: Place, person: Person, *options: str) -> list[str]:
+    """ssh to a node, or to a login node."""
     values = place.values
-    host = ("-p", values["port"], "-l", values["user"], values["host"])
-    return ["ssh", *_KEEP_ALIVE, *_login(person), "-t" if terminal else "-T", *host, shlex.join(words)]
+    login = values.get("login")
+    own = _session(person) if login else _login(person)
+    port = [] if login else ["-p", values["port"]]
+    return ["ssh", *_KEEP_ALIVE, *own, *options, *port, "-l", values["user"], login or values["host"]]
+
+
+def _session(person: Person) -> list[str]:
+    """The options of ssh for the key of a session: its certificate says for which job that is."""
+    if not person.session:
+        return []
+    options = [f"IdentityFile={quoted(person.session)}", "IdentitiesOnly=yes"]
+    # An open connection of another session would lead into the job of that one.
+    options += ["ControlPath=none", "ControlMaster=no"]
+    return [word for option in options for word in ("-o", option)]
 
 
 def _login(person: Person) -> list[str]:
@@ -78,6 +107,8 @@ def kubectl(place: Place, person: Person) -> list[str]:
 
 def _srun(place: Place, words: Sequence[str], person: Person, *, terminal: bool) -> list[str]:
     values = place.values
+    if person.session:
+        return [*_ssh(place, person, "-t" if terminal else "-T"), shlex.join(words)]
     srun = [
         "srun",
         f"--jobid={values['job']}",
@@ -93,8 +124,8 @@ def _srun(place: Place, words: Sequence[str], person: Person, *, terminal: bool)
         *words,
     ]
     if values["login"]:
-        host = ("-l", values["user"], values["login"])
-        return ["ssh", *_KEEP_ALIVE, "-t" if terminal else "-T", *host, shlex.join(srun)]
+        line = shlex.join(["/bin/sh", "-c", _CLEAN, "slipway", *srun])
+        return [*_ssh(place, person, "-t" if terminal else "-T"), line]
     is_own = values["user"] == person.account
     return srun if is_own else ["sudo", f"--user={values['user']}", "--", *srun]
 
@@ -114,18 +145,6 @@ def forwarding(place: Place, ports: Mapping[int, int], person: Person) -> list[s
         ]
     if place.tool == "srun":
         return []
-    values = place.values
     pairs = [f"127.0.0.1:{local}:127.0.0.1:{remote}" for remote, local in ports.items()]
     options = [word for pair in pairs for word in ("-L", pair)]
-    host = ("-p", values["port"], "-l", values["user"], values["host"])
-    return [
-        "ssh",
-        *_KEEP_ALIVE,
-        *_login(person),
-        "-o",
-        "ExitOnForwardFailure=yes",
-        "-N",
-        "-T",
-        *options,
-        *host,
-    ]
+    return _ssh(place, person, "-o", "ExitOnForwardFailure=yes", "-N", "-T", *options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from socket import socket
 
@@ -12,6 +12,7 @@ from slipway.client.entry.places import Place
 from slipway.client.entry.ports import is_open, listener, parsed_ports
 from slipway.client.entry.relay import ended, relaying, serve
 from slipway.client.entry.run import NOT_THERE, check_rights, path_of, visit
+from slipway.client.entry.session_key import session_key
 from slipway.client.entry.tools import Person, command, forwarding
 from slipway.client.jobs.words import ENDED, ended_as
 from slipway.client.service import Service
@@ -29,11 +30,18 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
     ports = parsed_ports(texts)
 
     async def ask(api: Service, job_id: str) -> int:
-        place, person = await visit(api, job_id, rank, url, key)
+        place, person = await visit(api, job_id, rank, url, key, own_key)
+        renewing = asyncio.Lock()
+
+        async def prepare() -> None:
+            async with renewing:
+                if person.session and own_key and own_key.is_stale:
+                    await visit(api, job_id, rank, url, key, own_key)
+
         listeners = {remote: listener(local) for remote, local in ports.items()}
         local_ports = {remote: own.getsockname()[1] for remote, own in listeners.items()}
         try:
-            async with _forwarded(place, person, listeners, local_ports) as tool:
+            async with _forwarded(place, person, listeners, local_ports, prepare) as tool:
                 pairs = local_ports.items()
                 put(*(f"http://127.0.0.1:{local} is port {remote} of {job_id}" for remote, local in pairs))
                 say(await _until_end(api, place, tool))
@@ -42,7 +50,7 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
                 own.close()
         return 0
 
-    with finding_out(NOT_THERE), endings() as ending:
+    with finding_out(NOT_THERE), session_key() as own_key, endings() as ending:
         try:
             return asking_about(job, ask, url, key)
         except KeyboardInterrupt:
@@ -51,9 +59,16 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
 
 @asynccontextmanager
 async def _forwarded(
-    place: Place, person: Person, listeners: Mapping[int, socket], local_ports: Mapping[int, int]
+    place: Place,
+    person: Person,
+    listeners: Mapping[int, socket],
+    local_ports: Mapping[int, int],
+    prepare: Callable[[], Awaitable[None]],
 ) -> AsyncIterator[asyncio.Task[None] | None]:
-    """The ports are open meanwhile: by a tool at the same ones, or at our own listeners. Raises Failure."""
+    """The ports are open meanwhile: by a tool at the same ones, or at our own listeners. Raises Failure.
+
+    `prepare`: what each connection at our own needs before.
+    """
     if words := forwarding(place, local_ports, person):
         path_of(words[0])
         for own in listeners.values():
@@ -72,7 +87,7 @@ async def _forwarded(
     async with AsyncExitStack() as servers:
         for remote, own in listeners.items():
             words = command(place, relaying(remote), person, terminal=False)
-            await servers.enter_async_context(serve(own, words))
+            await servers.enter_async_context(serve(own, words, prepare))
         yield None
 
 

@@ -8,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from slipway.client.entry.places import Place
 from slipway.client.entry.program import entering
 from slipway.client.entry.run import path_of
+from slipway.client.entry.session_key import new_key, session_key
 from slipway.client.entry.ssh_config import NO_SSHD, config, host_of, name_of, preparing
-from slipway.client.entry.tools import command
+from slipway.client.entry.tools import Person, command
 from slipway.client.profiles import file_of
 from slipway.commands.shell.shell import find
 from slipway.failure import Failure
@@ -20,7 +22,12 @@ from slipway.terminal.screen import put, say
 
 def run(job: str, rank: int, url: str, key: str) -> int:
     """Prepare the node, and write the files for ssh here. Raises Failure."""
-    place, person = find(job, rank, url, key)
+    with session_key() as own:
+        place, person = find(job, rank, url, key, own)
+        return _prepared(place, person, url)
+
+
+def _prepared(place: Place, person: Person, url: str) -> int:
     folder = file_of(os.environ).parent / "ssh"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     public_key = _key(folder / f"{name_of(place)}.key")
@@ -49,10 +56,8 @@ def _key(file: Path) -> str:
     """The public half of a new key, which opens this job alone."""
     for one in (file, file.with_name(f"{file.name}.pub")):
         one.unlink(missing_ok=True)
-    words = [path_of("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(file)]
-    if subprocess.run(words, check=False).returncode:
-        raise Failure(f"ssh-keygen wrote no key at {file}")
-    return file.with_name(f"{file.name}.pub").read_text().strip()
+    path_of("ssh-keygen")
+    return new_key(file)
 
 
 def _slipway() -> list[str]:

@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from local.kubernetes.api import Refused, Unreachable, api
 from local.kubernetes.kubeconfig import connection
 from local.patience import Patience
 from local.process import child
+from shared.engines.kubernetes.rights import ENTERING, RIGHTS
 from tests.acceptance.kubernetes.jobs import PATIENCE, Jobs, code_of, is_running, job
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -48,14 +50,25 @@ async def test_the_service_account_may_do_what_an_engine_does_and_no_more(
         assert await jobs.end_of(name) == "Complete"
 
         for method, path in (
-            ("DELETE", jobs.path("pods", name)),
-            ("GET", jobs.path("secrets")),
+            *calls_without_right(jobs, name),
             ("GET", "/api/v1/namespaces/default/pods"),
             ("PATCH", "/api/v1/nodes/node-0"),
         ):
             with pytest.raises(Refused) as refused:
                 await slipway.call(method, path)
-            assert refused.value.status == 403
+            assert refused.value.status == 403, f"{method} {path}"
+
+
+def calls_without_right(jobs: Jobs, name: str) -> Iterator[tuple[str, str]]:
+    """Each call to what the engine uses, or people enter through, that is not among the engine's rights."""
+    for resource in {**RIGHTS, **ENTERING}:
+        kind, _, part = resource.partition(".")[0].partition("/")
+        named = jobs.path(kind, name) + (f"/{part}" if part else "")
+        calls = {"create": ("POST", named if part else jobs.path(kind)), "get": ("GET", named)}
+        if not part:
+            calls |= {"delete": ("DELETE", named), "patch": ("PATCH", named), "update": ("PUT", named)}
+            calls |= {"list": ("GET", jobs.path(kind))}
+        yield from (call for verb, call in calls.items() if verb not in RIGHTS.get(resource, ()))
 
 
 async def test_keys_and_kubeconfigs_are_for_their_owner_alone(cluster: Kubernetes) -> None:

@@ -76,7 +76,7 @@ async def test_an_answer_that_this_tab_did_not_ask_for_is_not_taken(visitor: Rea
 
     await expect(visitor.page.get_by_role("alert")).to_contain_text("did not ask")
     assert tenant.redeemed == before
-    assert visitor.page.url == f"{visitor.url}#/jobs"
+    assert visitor.page.url == f"{visitor.url}#/"
 
 
 @pytest.mark.parametrize(("claim", "value"), [("nonce", "another"), ("aud", AUDIENCE), ("iss", "https://x")])

@@ -91,7 +91,7 @@ async def test_an_idle_view_asks_four_times_a_minute_at_most_and_a_hidden_one_ne
     await page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
 
 
-@pytest.mark.parametrize("view", ["jobs", "clusters", "operate", RUNNING, f"{RUNNING}/log"])
+@pytest.mark.parametrize("view", ["overview", "jobs", "clusters", "operate", RUNNING, f"{RUNNING}/log"])
 async def test_a_view_says_that_the_deployment_does_not_answer_and_recovers(
     reader: Reader, ended: str, view: str
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from playwright.async_api import Page, Request, expect
 
 from tests.browser.one_job.live import live
+from tests.browser.overview.answers import busy
 from tests.browser.reader import Reader, answer_tagged, listed
 from tests.browser.trouble.everything import CODE, LISTING
 
@@ -18,8 +19,8 @@ ENDED = "jobs/ENDED"
 SWEEP = "s_1"
 _PARTS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 VIEWS = (
-    *("jobs", f"jobs?sweep={SWEEP}", f"jobs?sweep={SWEEP}&view=compare", "jobs?group=experiment"),
-    *("clusters", "operate", "new"),
+    *("overview", "jobs", f"jobs?sweep={SWEEP}", f"jobs?sweep={SWEEP}&view=compare", "jobs?group=experiment"),
+    *("clusters", "usage", "operate", "new"),
     *(f"{RUNNING}{part}" for part in _PARTS),
     *(f"{ENDED}{part}" for part in _PARTS),
 )
@@ -42,6 +43,11 @@ async def answer_running(page: Page) -> None:
         await answer_tagged(page, f"**/api/{RUNNING}{end}", body)
 
 
+async def answer_overview(page: Page) -> None:
+    """Answer for a deployment with work in which nothing changes."""
+    await answer_tagged(page, "**/api/overview?*", busy())
+
+
 async def answer_sweep(page: Page) -> None:
     """Answer for a sweep of which one job runs and others wait, and of which nothing is new."""
     member = {"sweep": {"id": SWEEP, "index": 0, "values": {"lr": 0.1}}, "cluster": "gpu"}
@@ -55,6 +61,7 @@ async def answer_sweep(page: Page) -> None:
 async def open_view(reader: Reader, view: str, ended: str) -> None:
     await answer_running(reader.page)
     await answer_sweep(reader.page)
+    await answer_overview(reader.page)
     await reader.open(view.replace("ENDED", ended))
     await reader.page.reload()
     await expect(reader.page.get_by_role("heading", level=1)).to_be_visible()

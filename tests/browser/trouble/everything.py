@@ -9,6 +9,7 @@ from typing import Any
 from playwright.async_api import Page, Route
 
 from tests.browser.one_job.live import live
+from tests.browser.overview.answers import busy
 from tests.browser.reader import answer_tagged, listed
 
 JOB = "jobs/job-000001"
@@ -23,6 +24,7 @@ CODE: dict[str, Any] = {"sha256": "ab" * 32, "bytes": 3000, "files": 1, "at": "w
 LISTING = {**CODE, "entries": [{"name": "train.py", "bytes": 9}], "more": False}
 #: Each view, and a text of it that stays while nothing new comes.
 VIEWS = {
+    "overview": "Needs attention",
     "jobs": "train-000001",
     "jobs?sweep=s_1": "tune",
     "jobs?view=compare": "0.5",
@@ -60,6 +62,7 @@ async def answer_everything(page: Page) -> None:
     event = {"id": "e-1", "type": "io.slipway.job.succeeded.v1", "state": "dead", "targets": [target]}
     spec = {"properties": {"customToolkitSettings": {"commandLine": "echo once"}}}
     answers: dict[str, dict[str, Any]] = {
+        "overview?*": busy(),
         "jobs?*": jobs,
         "sweeps/s_1": {"name": "tune", "state": "active", **counts},
         "clusters?*": {"clusters": [cluster]},

@@ -6,8 +6,9 @@ import asyncio
 import os
 import pty
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,7 @@ JOB = "j_" + "a" * 24
 #: What the app gives to every job, and what its author does.
 OWN = {"SLIPWAY_JOB_ID": JOB, "SLIPWAY_ATTEMPT": "1", "COLOUR": "dark  blue", "CUDA_VISIBLE_DEVICES": ""}
 CANARY = "canary-of-the-person"
+LOCAL = {"local": True}
 #: It shows its variables, and waits for a word.
 _OWN = "$AZ_BATCHAI_STDOUTERR_DIR/%s-$AZ_BATCHAI_TASK_INDEX"
 _JOB = f"env -0 >{_OWN % 'env'}; pwd >{_OWN % 'pwd'}; "
@@ -39,8 +41,9 @@ _WAITS = "until [ -e $AZ_BATCHAI_STDOUTERR_DIR/over ]; do sleep 0.2; done"
 class Entered:
     """A job that runs, and the person who enters it."""
 
-    def __init__(self, cluster: Slurm, places: Sequence[Place]) -> None:
-        self._cluster, self.places = cluster, places
+    def __init__(self, cluster: Slurm, entrances: Sequence[Entrance]) -> None:
+        self._cluster, self.entrances = cluster, entrances
+        self.places = [placed(rank, one) for rank, one in enumerate(entrances)]
 
     def words(self, words: Sequence[str], rank: int = 0, *, terminal: bool = False) -> list[str]:
         term = "xterm" if terminal else ""
@@ -65,15 +68,17 @@ class Entered:
 
 
 @asynccontextmanager
-async def running(cluster: Slurm, ends: str = _WAITS) -> AsyncIterator[Entered]:
+async def running(
+    cluster: Slurm, ends: str = _WAITS, enter: Mapping[str, Any] = LOCAL, token: str = "t.1"
+) -> AsyncIterator[Entered]:
     """A job of two nodes with a process on each, until the block ends."""
     variables = [{"name": name, "value": value} for name, value in OWN.items()]
     secrets = [{"name": "JOB_SECRET", "value": "of the job"}]
     script = cluster.shared / f"entered-{abs(hash(ends))}.sh"
     script.write_text(_JOB + ends)
     block = {"pyTorchSettings": {"pythonScriptFilePath": str(script), "pythonInterpreterPath": "bash"}}
-    async with engine(cluster, enter={"local": True}) as slurm:
-        job_order = order(block, nodeCount=2, environmentVariables=variables, secrets=secrets)
+    async with engine(cluster, enter=enter) as slurm:
+        job_order = order(block, token=token, nodeCount=2, environmentVariables=variables, secrets=secrets)
         target = job_order.target
         await slurm.submit(job_order)
         try:
@@ -83,7 +88,7 @@ async def running(cluster: Slurm, ends: str = _WAITS) -> AsyncIterator[Entered]:
                 assert not patience.is_over(names)
                 await asyncio.sleep(0.1)
             ranks = [await slurm.entrance(target, job_order.document, rank) for rank in range(2)]
-            yield Entered(cluster, [placed(rank, one) for rank, one in enumerate(ranks)])
+            yield Entered(cluster, ranks)
         finally:
             await slurm.cancel(target)
             await until(slurm, target, lambda one: one is not None and one.state.terminal)

@@ -15,6 +15,7 @@ import pytest
 from shared.engines.registry import ENGINES
 from shared.setting_table import BOUNDS
 from shared.settings import TABLE, Settings
+from tests.unit.adapters.ssh_keys import private_key
 
 ROOT = Path(__file__).resolve().parents[3]
 #: A timer, a list, a delivery: what each loads at its first invocation, beside the ports.
@@ -68,6 +69,7 @@ _BY_NAME: Mapping[str, str] = {
     "SLIPWAY_CLUSTERS": json.dumps(_CLUSTERS),
     "SLIPWAY_CLUSTER": "other",
     "SLIPWAY_ENTER": "false",
+    "SLIPWAY_ENTER_CA": private_key(),
     "SLIPWAY_SEAL_KEY": _KEY,
     "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": f"whsec_{_KEY}"}),
     "SLIPWAY_DEFAULT_NOTIFY": json.dumps([{"url": _HOST, "events": ["failed"]}]),

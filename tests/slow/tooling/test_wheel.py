@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.setup.wheel import top_levels, wheel
+from tests.acceptance.setup.wheel import top_levels, wheel, wheel_of_sources
 
 ROOT = Path(__file__).resolve().parents[3]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -153,13 +153,23 @@ def test_every_module_of_these_packages_is_in_the_wheel(wheel_file: Path) -> Non
     assert remote == rig
 
 
+def test_the_published_sources_make_the_same_wheel(wheel_file: Path, tmp_path: Path) -> None:
+    first, second = (zipfile.ZipFile(one) for one in (wheel_file, wheel_of_sources(tmp_path)))
+    record = next(name for name in first.namelist() if name.endswith("/RECORD"))
+
+    assert sorted(first.namelist()) == sorted(second.namelist())
+    assert [one for one in first.namelist() if one != record and first.read(one) != second.read(one)] == []
+
+
 def test_its_metadata_names_the_command_and_what_remote_use_needs(wheel_file: Path) -> None:
     archive = zipfile.ZipFile(wheel_file)
     (place,) = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
     result = Parser().parsestr(archive.read(f"{place}/METADATA").decode())
 
     expected = {re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]}
-    assert {re.split(r"[~<>=]", one)[0] for one in result.get_all("Requires-Dist", [])} == expected
+    asked = [one for one in result.get_all("Requires-Dist", []) if "extra ==" not in one]
+    assert {re.split(r"[~<>=]", one)[0] for one in asked} == expected
+    assert result.get_all("Provides-Extra") == list(PYPROJECT["project"]["optional-dependencies"])
     assert "slipway = slipway.entry:main" in archive.read(f"{place}/entry_points.txt").decode()
 
 

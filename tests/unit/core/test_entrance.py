@@ -19,7 +19,13 @@ GOOD: dict[str, dict[str, Any]] = {
         "pod": "train-1-0-x7k2p",
         "container": "main",
     },
-    "srun": {"job": "4711", "node": "gpu-3.cluster", "login": "login.example.org", "user": "slipway"},
+    "srun": {
+        "job": "4711",
+        "node": "gpu-3.cluster",
+        "login": "login.example.org",
+        "user": "slipway",
+        "certificate": f"ssh-ed25519-cert-v01@openssh.com {'A' * 500}==",
+    },
     "ssh": {"host": "127.0.1.1", "port": 50000, "user": "azureuser"},
     "task": {
         "pool": "t4",
@@ -84,6 +90,13 @@ def test_an_answer_about_no_job_is_refused(member: dict[str, object]) -> None:
 
     with pytest.raises(Failure, match="names no job"):
         place_of(answer)
+
+
+def test_a_certificate_for_no_login_node_is_refused() -> None:
+    place = {**GOOD["srun"], "login": None}
+
+    with pytest.raises(Failure, match="a certificate for no login node"):
+        place_of({"job": JOB, "attempt": 1, "rank": 0, "srun": place})
 
 
 def test_an_answer_of_a_newer_version_names_the_remedy() -> None:

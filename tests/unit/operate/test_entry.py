@@ -6,15 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import SSHCertificate, load_ssh_public_identity
 
+from shared.adapters.ssh_certificates import certificates_of
 from shared.core.abilities import ABILITIES, Ability
 from shared.core.caller import ADMIN, KEY_HOLDER, READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse, NotFound, Transient
 from shared.core.job import Job, JobState
+from shared.core.relations.permit import LIFE
 from shared.core.states import ARROWS
 from shared.core.view import whole
 from shared.lifecycle.transition import apply, move
 from shared.operate.entry import enter
+from tests.unit.adapters.ssh_keys import private_key, public_key
 from tests.unit.operate.test_teams import put
 from tests.unit.world import World, job_json
 
@@ -31,7 +35,7 @@ async def running(world: World, document: Mapping[str, Any] | None = None) -> Jo
 async def test_the_answer_has_coordinates_and_the_record_says_who_asked_once(world: World) -> None:
     job = await running(world, job_json(nodeCount=2))
 
-    answer = await enter(world.ports, job.id, 1, ANN)
+    answer, detail = await enter(world.ports, job.id, 1, ANN)
     await enter(world.ports, job.id, 0, ANN)
     await enter(world.ports, job.id, 0, KEY_HOLDER)
 
@@ -39,6 +43,7 @@ async def test_the_answer_has_coordinates_and_the_record_says_who_asked_once(wor
         **{"job": job.id, "attempt": 1, "rank": 1, "ranks": 2},
         "srun": {"job": "7", "node": "n1", "user": "slipway"},
     }
+    assert detail == "rank 1 on dev (memory)"
     after = await world.job(job.id)
     assert after.entered == ("ann", "the holder of a function key")
     shown = whole(after)
@@ -122,7 +127,7 @@ async def test_a_job_that_may_not_be_entered_is_refused_with_the_reason(
 async def test_a_team_may_be_entered_unless_it_says_otherwise(world: World) -> None:
     await put(world, {"default": "vision", "teams": {"vision": {}}})
 
-    assert (await enter(world.ports, (await running(world)).id, 0, ANN)).rank == 0
+    assert (await enter(world.ports, (await running(world)).id, 0, ANN)).answer.rank == 0
 
 
 async def of_no_owner(world: World) -> Job:
@@ -155,7 +160,7 @@ async def test_a_job_without_an_owner_is_closed_to_members_of_its_team_and_to_ot
 async def test_a_job_without_an_owner_is_entered_by_managers_and_operators(world: World, who: Caller) -> None:
     job = await of_no_owner(world)
 
-    assert (await enter(world.ports, job.id, 0, who)).job == job.id
+    assert (await enter(world.ports, job.id, 0, who)).answer.job == job.id
 
 
 @pytest.mark.parametrize(("document", "ranks"), [({"nodeCount": 2}, 2), ({"nodeCount": 1}, 1)])
@@ -184,7 +189,62 @@ async def test_no_secret_of_a_job_or_of_a_deployment_is_in_the_answer(world: Wor
     document = job_json(secrets=[{"name": "HF_TOKEN", "value": canary}])
     job = await running(world, document)
 
-    answer = await enter(world.ports, job.id, 0, ANN)
+    answer, detail = await enter(world.ports, job.id, 0, ANN)
 
-    assert canary not in answer.model_dump_json()
+    assert canary not in answer.model_dump_json() + detail
     assert canary not in (await world.job(job.id)).model_dump_json()
+
+
+async def certified(world: World, gate: str = "slipway-enter 7 n0 t.1") -> Job:
+    """A job behind a login node that wants certificates."""
+    world.use(certificates=certificates_of(private_key()))
+    world.engine.gate = gate
+    return await running(world)
+
+
+async def test_a_person_gets_a_certificate_for_their_key_and_the_trail_its_number(world: World) -> None:
+    job = await certified(world)
+
+    answer, detail = await enter(world.ports, job.id, 0, ANN, public_key())
+
+    place = answer.as_json()["srun"]
+    certificate = load_ssh_public_identity(place["certificate"].encode())
+    assert isinstance(certificate, SSHCertificate)
+    assert certificate.key_id == f"ann {job.id}.1.0".encode()
+    assert certificate.critical_options == {b"force-command": b"slipway-enter 7 n0 t.1"}
+    assert certificate.valid_principals == [b"slipway"]
+    assert detail == f"rank 0 on dev (memory), certificate {certificate.serial}"
+    assert place["expires"] == (world.now + LIFE).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("who", "key", "gate", "status", "why"),
+    [
+        (KEY_HOLDER, public_key(), "slipway-enter 7 n0 t.1", 403, "callers with a name"),
+        (ANN, "", "slipway-enter 7 n0 t.1", 400, "no `publicKey`"),
+        *(
+            (
+                Caller(name, frozenset({ADMIN})),
+                public_key(),
+                "slipway-enter 7 n0 t.1",
+                409,
+                "say this: key_id",
+            )
+            for name in ("ann\nroot", "ann b", "-x", "\u202eann", "a" * 200, "ann\x1b[2J")
+        ),
+        *(
+            (ANN, public_key(), gate, 409, "say this: gate")
+            for gate in ("slipway-enter 7 n0 t;id", "slipway-enter 7 -x t", "id", "slipway-enter 7 n0 t\n")
+        ),
+    ],
+)
+async def test_a_certificate_is_for_a_caller_with_a_name_and_a_key_and_for_a_job_alone(
+    world: World, who: Caller, key: str, gate: str, status: int, why: str
+) -> None:
+    job = await certified(world, gate)
+
+    with pytest.raises(Misuse, match=why) as refused:
+        await enter(world.ports, job.id, 0, who, key)
+
+    assert refused.value.status == status
+    assert (await world.job(job.id)).entered == ()

@@ -53,7 +53,7 @@ def test_no_list_says_where_packages_come_from(file: str) -> None:
 def locked() -> list[dict[str, Any]]:
     """The packages of uv.lock, without the project itself."""
     packages = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
-    return [one for one in packages if one["name"] != "slipway"]
+    return [one for one in packages if one["name"] != "slipway-jobs"]
 
 
 def test_the_lock_names_the_public_index_and_has_the_hash_of_each_file() -> None:

@@ -6,6 +6,7 @@ import { Search } from "./search";
 
 /** The views in the order in which people need them. */
 const VIEWS: readonly (readonly [label: string, address: string])[] = [
+  ["Overview", link([])],
   ["Jobs", link(["jobs"])],
   ["Sweeps", link(["jobs"], { group: "sweep" })],
   ["Clusters", link(["clusters"])],

@@ -1,9 +1,10 @@
-import { LogOut, Monitor, Moon, Sun } from "lucide";
+import { Keyboard, LogOut, Monitor, Moon, Sun } from "lucide";
 import { useContext, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { CallerContext } from "../rights";
 import { credential } from "../session";
 import { chooseTheme, theme, type Theme, THEMES } from "../theme";
+import { showKeys } from "./keys";
 
 const SIGNS = { system: Monitor, light: Sun, dark: Moon } as const;
 const LABELS: Record<Theme, string> = { system: "System", light: "Light", dark: "Dark" };
@@ -39,14 +40,18 @@ export function Me({ onLeave }: { onLeave: () => void }) {
           <dd>{location.host}</dd>
         </dl>
         <Themes />
-        {credential() !== null && (
-          <div class="actions">
+        <div class="actions">
+          <button type="button" onClick={showKeys}>
+            <Icon of={Keyboard} size={14} />
+            Keys
+          </button>
+          {credential() !== null && (
             <button type="button" onClick={onLeave}>
               <Icon of={LogOut} size={14} />
               Sign out
             </button>
-          </div>
-        )}
+          )}
+        </div>
       </div>
     </>
   );

@@ -76,11 +76,11 @@ export function Loading() {
   return <p role="status">{isLate ? <>There has been no answer since <Time at={new Date(start).toISOString()} />. The page goes on waiting.</> : "Loading…"}</p>;
 }
 
-/** The time in milliseconds by this clock, again every second while the tab is visible. */
-export function useNow(clock = Date.now): number {
+/** The time in milliseconds by this clock, again and again while the tab is visible: every second, or every so many milliseconds. */
+export function useNow(clock = Date.now, every = 1000): number {
   const [now, setNow] = useState(clock);
   useEffect(() => {
-    const timer = window.setInterval(() => document.hidden || setNow(clock()), 1000);
+    const timer = window.setInterval(() => document.hidden || setNow(clock()), every);
     return () => window.clearInterval(timer);
   }, []);
   return now;

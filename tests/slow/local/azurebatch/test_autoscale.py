@@ -30,15 +30,17 @@ $TargetLowPriorityNodes = min(2, waiting);
 $TargetDedicatedNodes = 0;
 $NodeDeallocationOption = taskcompletion;
 """
-HALF_A_MINUTE = timedelta(minutes=5)
+FIVE_MINUTES = timedelta(minutes=5)
 
 
-def scaled(name: str, formula: str = FORMULA) -> models.BatchPoolCreateOptions:
+def scaled(
+    name: str, formula: str = FORMULA, interval: timedelta = FIVE_MINUTES
+) -> models.BatchPoolCreateOptions:
     return new_pool(
         name,
         enable_auto_scale=True,
         auto_scale_formula=formula,
-        auto_scale_evaluation_interval=HALF_A_MINUTE,
+        auto_scale_evaluation_interval=interval,
     )
 
 
@@ -102,6 +104,15 @@ def test_a_formula_is_enabled_replaced_and_disabled(client: BatchClient) -> None
     assert code_of(off.value) == "AutoScalingNotEnabled"
     assert code_of(wrong.value) == "AutoScalingFormulaSyntaxError"
     assert code_of(sized.value) == "PoolBeingAutoScaled"
+
+
+@pytest.mark.parametrize("hours", [0, 169])
+def test_an_interval_that_the_service_does_not_have_is_refused(client: BatchClient, hours: int) -> None:
+    with pytest.raises(HttpResponseError) as refused:
+        client.create_pool(scaled("often", interval=timedelta(hours=hours, minutes=1)))
+
+    assert code_of(refused.value) == "InvalidPropertyValue"
+    assert "autoScaleEvaluationInterval" in str(refused.value)
 
 
 def test_a_preempted_node_comes_back_and_its_task_runs_again(

@@ -135,6 +135,17 @@ def test_a_container_that_cannot_start_fails_its_task_with_the_service_s_code(
     assert "canary" not in json.dumps(task.as_dict(), default=str)
 
 
+def test_a_pool_for_containers_takes_a_task_without_one_and_fails_it_on_its_node(place: Place) -> None:
+    place.client.create_task(POOL, new_task("plain", "echo started"))
+
+    task = ended(place.client, POOL, "plain")
+
+    assert code_and_end(task) == (None, "ContainerTaskSettingsNotFound")
+    assert task.execution_info
+    assert task.execution_info.failure_info
+    assert "requires task container settings" in str(task.execution_info.failure_info.message)
+
+
 def test_a_pool_without_containers_fails_such_a_task(place: Place) -> None:
     assert code_and_end(place.run("true", job=PLAIN)) == (None, "ContainerPoolNotSupported")
 

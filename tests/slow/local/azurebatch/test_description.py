@@ -16,8 +16,18 @@ from azure.core.rest import HttpRequest
 
 from local.azurebatch.api.control import PREFIX
 from local.azurebatch.api.routes import ROUTES, operation_of
+from local.azurebatch.service.check import members_of as members_of_object
 from local.azurebatch.service.facts import facts
-from tests.slow.local.azurebatch.world import Emulator, code_of, emulator, new_job, new_pool, until
+from tests.slow.local.azurebatch.world import (
+    Emulator,
+    code_of,
+    emulator,
+    ended,
+    new_job,
+    new_pool,
+    new_task,
+    until,
+)
 
 NEWEST = "2025-06-01"
 #: Objects of the facts with another name in the client.
@@ -43,6 +53,21 @@ NAMES = {
     "TaskReplace": "BatchTask",
     "TaskCollection": "BatchTaskGroup",
 }
+#: Objects of answers. `Execution` is what the executions of tasks of each kind have.
+ANSWERS = {
+    "Pool": ("BatchPool",),
+    "Node": ("BatchNode",),
+    "Job": ("BatchJob",),
+    "Task": ("BatchTask",),
+    "Subtask": ("BatchSubtask",),
+    "JobCommands": ("BatchJobPreparationAndReleaseTaskStatus",),
+    "NodeCounts": ("BatchNodeCounts",),
+    "TaskCounts": ("BatchTaskCounts",),
+    "Execution": (
+        *("BatchTaskExecutionInfo", "BatchStartTaskInfo", "BatchJobPreparationTaskExecutionInfo"),
+        "BatchJobReleaseTaskExecutionInfo",
+    ),
+}
 #: Some are not exported.
 _MODELS: Any = inspect.getmodule(models.BatchPool)
 _CHOICES: Any = inspect.getmodule(models.BatchJobState)
@@ -53,11 +78,15 @@ def members_of(model: Any) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
     """Name of each member that a caller may set, whether a request needs it, and its choices."""
     model()  # the first instance gives the members their names
     hints = {name: text for one in reversed(model.__mro__) for name, text in _hints(one).items()}
-    for one in model.__mro__:
-        for name, value in vars(one).items():
-            if type(value).__name__ == "_RestField" and value._visibility != ["read"]:
-                text = str(hints[name])
-                yield value._rest_name, not _OPTIONAL.search(text), _choices(text)
+    for name, value in _fields(model):
+        if value._visibility != ["read"]:
+            text = str(hints[name])
+            yield value._rest_name, not _OPTIONAL.search(text), _choices(text)
+
+
+def _fields(model: Any) -> Iterator[tuple[str, Any]]:
+    members = (pair for one in model.__mro__ for pair in vars(one).items())
+    return ((name, value) for name, value in members if type(value).__name__ == "_RestField")
 
 
 def _hints(model: Any) -> dict[str, Any]:
@@ -76,7 +105,11 @@ def _choices(text: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, members in facts().objects.items() if any(one.is_of(NEWEST) for one in members.values())],
+    [
+        name
+        for name, members in facts().objects.items()
+        if name not in ANSWERS and any(one.is_of(NEWEST) for one in members.values())
+    ],
 )
 def test_an_object_has_the_members_of_microsoft_s_client(name: str) -> None:
     model = getattr(_MODELS, NAMES.get(name, name))
@@ -94,6 +127,17 @@ def test_an_object_has_the_members_of_microsoft_s_client(name: str) -> None:
     assert ours == theirs
 
 
+@pytest.mark.parametrize("name", list(ANSWERS))
+def test_an_answer_has_the_members_of_microsoft_s_client(name: str) -> None:
+    models_of = [getattr(_MODELS, one) for one in ANSWERS[name]]
+    for model in models_of:
+        model()
+
+    theirs = {value._rest_name for model in models_of for _, value in _fields(model)}
+
+    assert set(members_of_object(name, NEWEST)) == theirs
+
+
 def test_each_route_is_one_that_the_service_describes() -> None:
     without = [path for method, path, _ in ROUTES if operation_of(method, path) is None]
     served = {
@@ -105,9 +149,57 @@ def test_each_route_is_one_that_the_service_describes() -> None:
 
 
 @pytest.mark.parametrize("version", facts().versions)
-def test_each_published_version_is_served(running: Emulator, version: str) -> None:
-    with running.client(api_version=version) as client:
-        assert list(client.list_jobs()) == []
+def test_each_published_version_is_served_with_its_own_names(
+    running: Emulator, used: str, version: str
+) -> None:
+    with running.client() as client:
+
+        def answer(path: str) -> Any:
+            request = HttpRequest("GET", path, params={"api-version": version})
+            members = client.send_request(request).json().items()
+            return {name: part for name, part in members if name != "odata.metadata"}
+
+        for path, kind in (
+            (f"/pools/{used}", "Pool"),
+            (f"/jobs/{used}", "Job"),
+            (f"/jobs/{used}/tasks/t", "Task"),
+            (f"/pools/{used}/nodes/{answer(f'/pools/{used}/nodes')['value'][0]['id']}", "Node"),
+        ):
+            assert set(answer(path)) <= set(members_of_object(kind, version))
+        counted = "currentDedicatedNodes" if version >= "2017-05-01.5.0" else "currentDedicated"
+        assert answer(f"/pools/{used}")[counted] == 1
+        assert answer(f"/jobs/{used}/tasks/t")["executionInfo"]["exitCode"] == 3
+        failed = "failureInfo" in answer(f"/jobs/{used}/tasks/t")["executionInfo"]
+        assert failed == (version >= "2017-05-01.5.0")
+
+
+@pytest.fixture(scope="module")
+def used(running: Emulator) -> str:
+    """A pool, and a job of the same name whose task has failed."""
+    with running.client() as client:
+        client.create_pool(new_pool("used", target_dedicated_nodes=1))
+        client.create_job(new_job("used", "used"))
+        client.create_task("used", new_task("t", "exit 3"))
+        ended(client, "used", "t")
+    return "used"
+
+
+@pytest.mark.parametrize(
+    ("version", "path"),
+    [
+        ("2018-12-01.8.0", "/supportedimages"),
+        ("2019-06-01.9.0", "/nodeagentskus"),
+        ("2017-09-01.6.0", "/nodecounts"),
+        ("2017-05-01.5.0", "/jobs/used/taskcounts"),
+    ],
+)
+def test_a_version_does_not_have_operations_of_others(
+    running: Emulator, used: str, version: str, path: str
+) -> None:
+    with running.client() as client, pytest.raises(HttpResponseError) as refused:
+        client.send_request(HttpRequest("GET", path, params={"api-version": version}))
+
+    assert refused.value.status_code == 404
 
 
 def test_a_list_has_pages_no_longer_than_the_service_gives(running: Emulator, client: BatchClient) -> None:
@@ -121,7 +213,7 @@ def test_a_list_has_pages_no_longer_than_the_service_gives(running: Emulator, cl
         list(client.list_pool_node_counts(max_results=11))
 
     assert len(first["value"]) == 10
-    assert len(counts) == 12
+    assert len([one for one in counts if str(one.pool_id).startswith("page-")]) == 12
     assert code_of(refused.value) == "InvalidQueryParameterValue"
 
 

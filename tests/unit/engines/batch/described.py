@@ -24,7 +24,7 @@ def refusal(method: str, path: str, query: Mapping[str, str], body: Any) -> Batc
     """The service's refusal of a request; None if it takes it."""
     operation = facts().operations[operation_at(method, path)]
     try:
-        check_query(operation, query)
+        check_query(operation, query["api-version"], query)
         if operation.body:
             read_body(operation.body, query["api-version"], body or {})
         assert operation.body or not body, f"{method} {path} takes no body"

@@ -6,7 +6,9 @@ import pytest
 
 from shared.core.errors import Busy, Misconfigured
 from shared.engines.slurm.cluster import clusters_from
+from shared.engines.slurm.configure import configure
 from shared.engines.slurm.entrance import names
+from shared.settings import Settings
 from tests.unit.engines.slurm.test_options import GOOD
 
 
@@ -31,7 +33,16 @@ def test_a_list_that_cannot_be_read_names_no_node(text: str) -> None:
         list(names(text))
 
 
-@pytest.mark.parametrize("enter", [{}, {"local": True}, {"login": "head"}, {"login": "head", "user": "ann"}])
+@pytest.mark.parametrize(
+    "enter",
+    [
+        {},
+        {"local": True},
+        {"login": "head"},
+        {"login": "head", "user": "ann"},
+        {"login": "head", "user": "ann", "certificates": True},
+    ],
+)
 def test_an_operator_says_how_jobs_are_entered(enter: dict[str, object]) -> None:
     (cluster,) = clusters_from({"gpu": {**GOOD, "enter": enter}}, "S").values()
 
@@ -48,9 +59,19 @@ def test_an_operator_says_how_jobs_are_entered(enter: dict[str, object]) -> None
         {"login": "head", "user": "-x"},
         {"login": "head", "local": True},
         {"login": ["head"]},
+        {"local": True, "certificates": True},
+        {"certificates": True},
+        {"login": "head", "certificates": "yes"},
         {"host": "head"},
     ],
 )
 def test_another_way_in_is_refused_with_the_two_that_there_are(enter: dict[str, object]) -> None:
     with pytest.raises(Misconfigured, match=r'enter: write {"local": true}, or {"login": "host"'):
         clusters_from({"gpu": {**GOOD, "enter": enter}}, "S")
+
+
+def test_a_cluster_that_wants_certificates_needs_the_key_that_signs_them() -> None:
+    options = {"gpu": {**GOOD, "enter": {"login": "head", "certificates": True}}}
+
+    with pytest.raises(Misconfigured, match="gpu: enter: certificates need SLIPWAY_ENTER_CA"):
+        configure(options, Settings({}))

@@ -151,7 +151,7 @@ async def test_a_person_who_enters_a_held_job_learns_until_when_its_node_is_kept
     job = await world.held()
     held = held_end(job.hold)
 
-    entry = await enter(world.ports, job.id, 0)
+    entry = (await enter(world.ports, job.id, 0)).answer
 
     assert held is not None
     assert entry.held_until == held.until

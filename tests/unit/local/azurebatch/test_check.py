@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from local.azurebatch.service.check import as_of, read_body
+from local.azurebatch.service.check import read_body
 from local.azurebatch.service.facts import facts
+from local.azurebatch.service.older import as_of
 from local.azurebatch.state.errors import BatchError
 from shared.engines.batch.wire.client import API
 from tests.unit.engines.batch.described import refusal
@@ -39,13 +40,13 @@ def test_a_version_gets_the_members_that_it_has_by_its_own_names() -> None:
     view = {**body, "state": "active", "targetNodeCommunicationMode": "classic"}
 
     assert body == {"id": "p", "vmSize": "x", "taskSlotsPerNode": 4}
-    assert as_of("PoolCreate", old, view) == {
+    assert as_of("Pool", old, view) == {
         "id": "p",
         "vmSize": "x",
         "state": "active",
         "maxTasksPerNode": 4,
     }
-    assert as_of("PoolCreate", new, view) == {**body, "state": "active"}
+    assert as_of("Pool", new, view) == {**body, "state": "active"}
 
 
 def test_the_names_of_the_oldest_versions_are_read_and_answered_within_other_objects_too() -> None:
@@ -57,8 +58,8 @@ def test_the_names_of_the_oldest_versions_are_read_and_answered_within_other_obj
     body = read_body("TaskCreate", "2018-08-01.7.0", task)
 
     assert body["resourceFiles"] == [{"httpUrl": "https://a/b", "filePath": "b"}]
-    assert as_of("TaskCreate", "2018-08-01.7.0", body)["resourceFiles"] == task["resourceFiles"]
-    assert as_of("TaskCreate", "2018-12-01.8.0", body)["resourceFiles"] == body["resourceFiles"]
+    assert as_of("Task", "2018-08-01.7.0", body)["resourceFiles"] == task["resourceFiles"]
+    assert as_of("Task", "2018-12-01.8.0", body)["resourceFiles"] == body["resourceFiles"]
     assert read_body("PoolResize", "2017-01-01.4.0", {"targetDedicated": 2}) == {"targetDedicatedNodes": 2}
     with pytest.raises(BatchError):
         read_body("PoolResize", "2017-05-01.5.0", {"targetDedicated": 2})

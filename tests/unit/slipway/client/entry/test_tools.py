@@ -11,7 +11,7 @@ import pytest
 
 from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import PYTHON, SHELL, entering
-from slipway.client.entry.tools import Person, command
+from slipway.client.entry.tools import Person, command, forwarding
 from slipway.failure import Failure
 from tests.unit.core.test_entrance import GOOD, JOB
 
@@ -20,7 +20,7 @@ WORDS = ["sh", "-c", 'echo "$HOME"; exit 7', "it's", "-x", "$(touch x)"]
 
 
 def place(tool: str, **more: Any) -> Place:
-    values: Mapping[str, Any] = {**GOOD[tool], **more}
+    values: Mapping[str, Any] = {**GOOD[tool], "certificate": "", **more}
     return place_of({"job": JOB, "attempt": 2, "rank": 1, tool: values})
 
 
@@ -69,7 +69,8 @@ def test_a_login_node_gets_one_line_in_which_every_word_is_quoted(terminal: bool
     assert words[0] == "ssh"
     assert words[-4:-1] == ["-l", "slipway", "login.example.org"]
     assert ("-t" in words, "-T" in words) == (terminal, not terminal)
-    remote = shlex.split(words[-1])
+    clean, remote = shlex.split(words[-1])[:4], shlex.split(words[-1])[4:]
+    assert clean[:2] == ["/bin/sh", "-c"]
     assert (remote[0], "--export=NONE" in remote, "--pty" in remote) == ("srun", True, terminal)
     assert remote[-len(WORDS) :] == WORDS
 
@@ -97,3 +98,24 @@ def test_ssh_has_the_key_of_a_local_stack_beside_the_persons_own_and_its_own_lis
     assert len(keys) > 1
     assert 'UserKnownHostsFile="/home/ann/50%% of it/known_hosts"' in options
     assert "StrictHostKeyChecking=accept-new" in options
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_with_a_certificate_a_login_node_gets_the_words_of_the_person_alone(terminal: bool) -> None:
+    """The certificate says which job that is: the login node starts srun by itself."""
+    signed = place("srun", certificate=GOOD["srun"]["certificate"])
+
+    words = command(signed, WORDS, Person(session="/tmp/slipway-1/key"), terminal=terminal)
+
+    assert words[-4:-1] == ["-l", "slipway", "login.example.org"]
+    assert shlex.split(words[-1]) == WORDS
+    assert ("-t" in words, "srun" in words[-1]) == (terminal, False)
+    options = {after for before, after in pairwise(words) if before == "-o"}
+    assert {'IdentityFile="/tmp/slipway-1/key"', "IdentitiesOnly=yes"} <= options
+    assert {"ControlPath=none", "ControlMaster=no"} <= options  # of another session, into another job
+
+
+def test_a_port_behind_a_certificate_is_relayed() -> None:
+    signed = place("srun", certificate=GOOD["srun"]["certificate"])
+
+    assert forwarding(signed, {6006: 6006}, Person(session="/tmp/slipway-1/key")) == []

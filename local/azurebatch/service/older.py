@@ -1,0 +1,43 @@
+"""Requests and answers of older versions: what other names, and other forms, they have for the same. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.azurebatch.service.facts import Member, facts
+
+#: The failure of a process that ran. Older versions know errors before the start only, and the exit code.
+_BY_EXIT_CODE = "FailureExitCode"
+
+
+def of_today(member: Member, value: Any) -> Any:
+    """What an older version sends, in the form of today."""
+    if member.kind == "elevated":
+        return {"autoUser": {"elevationLevel": "admin" if value else "nonadmin"}}
+    return value
+
+
+def as_of(name: str, version: str, view: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of an answer that a version has, by its names and in its forms. `name`: the object."""
+    members = facts().objects[name]
+    older = {one.today: one for one in members.values() if one.today and one.is_of(version)}
+    answer: dict[str, Any] = {}
+    for today, part in view.items():
+        for member in filter(None, (older.get(today), members[today])):
+            if member.is_of(version) and (shown := _part_as_of(member, version, part)) is not None:
+                answer[member.name] = shown
+    return answer
+
+
+def _part_as_of(member: Member, version: str, part: Any) -> Any:
+    """None for what the version does not say."""
+    if member.is_object and member.is_list:
+        return [as_of(member.kind, version, item) for item in part]
+    if member.is_object and part is not None:
+        return as_of(member.kind, version, part)
+    if member.kind == "elevated":
+        return part.get("autoUser", {}).get("elevationLevel") == "admin"
+    if member.kind == "start-error":
+        return None if part["code"] == _BY_EXIT_CODE else part
+    if isinstance(part, list) and not member.is_list:  # they had one of what newer versions have several
+        return part[0] if part else None
+    return part

@@ -1,0 +1,49 @@
+import type { EndedJob } from "../answers";
+import { ago, exactTime } from "../days";
+import { duration, visibleName } from "../format";
+import { shortWho } from "../header/me";
+import { State } from "../parts/parts";
+import { link } from "../route";
+import { Panel } from "./panel";
+import type { Seen } from "./seen";
+
+/** The jobs that ended last: success is quiet, a failure has its error. */
+export function Ended({ answer: { ended }, among, now }: Seen) {
+  if (ended.length === 0) return null;
+  return (
+    <Panel
+      id="ended"
+      title="Ended last"
+      more={
+        <a class="link" href={link(["jobs"], { order: "ended", ...among })}>
+          History
+        </a>
+      }
+    >
+      <ul class="lines ended" aria-labelledby="ended">
+        {ended.map((job) => (
+          <Row key={job.id} job={job} now={now} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Row({ job: { id, name, owner, state, at, ran, error }, now }: { job: EndedJob; now: number }) {
+  const time = new Date(at);
+  return (
+    <li>
+      <State word={state} />
+      <div class="cut">
+        <a class="name" href={link(["jobs", id])} title={visibleName(name)}>
+          {visibleName(name)}
+        </a>{" "}
+        <span class="soft">{[owner && shortWho(owner), error].filter(Boolean).join(" · ")}</span>
+      </div>
+      <span class="num soft right">{ran > 0 && `ran ${duration(1000 * ran)}`}</span>
+      <time class="soft right" dateTime={at} title={exactTime(time)}>
+        {ago(time, new Date(now))}
+      </time>
+    </li>
+  );
+}

@@ -1,0 +1,78 @@
+import type { RunningJob } from "../answers";
+import { comingTime } from "../days";
+import { many, roughly, visibleName } from "../format";
+import { shortWho } from "../header/me";
+import { Sign } from "../parts/icon";
+import { Meter } from "../parts/meter";
+import { link } from "../route";
+import { Panel } from "./panel";
+import type { Seen } from "./seen";
+
+/** The newest running jobs: whose they are, how much of their limit has passed, and what they have. */
+export function Running({ answer: { running, idle, counts }, among, now }: Seen) {
+  const number = counts["running"] ?? 0;
+  const lazy = new Map(idle.map(({ id, since }) => [id, since]));
+  if (running.length === 0) return null;
+  return (
+    <Panel
+      id="running"
+      title="Running"
+      count={number.toLocaleString("en")}
+      more={
+        <a class="link" href={link(["jobs"], { state: "running", ...among })}>
+          {number > running.length ? `All ${number.toLocaleString("en")}` : "As a list"}
+        </a>
+      }
+    >
+      <ul class="lines running" aria-labelledby="running">
+        {running.map((job) => (
+          <Row key={job.id} job={job} idleSince={lazy.get(job.id)} now={now} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** When it ends at the latest. */
+function limitOf(until: string | undefined, now: number): string {
+  if (until === undefined) return "without a limit";
+  return Date.parse(until) > now ? `ends by ${comingTime(new Date(until), new Date(now))}` : "at its limit";
+}
+
+function Row({ job, idleSince, now }: { job: RunningJob; idleSince: string | undefined; now: number }) {
+  const { id, name, owner, team, cluster, nodes, gpus, since, until } = job;
+  const ran = Math.max(0, now - Date.parse(since));
+  const limit = until === undefined ? undefined : Date.parse(until) - Date.parse(since);
+  return (
+    <li>
+      <div class="two">
+        <div class="cut">
+          <a class="name" href={link(["jobs", id])} title={visibleName(name)}>
+            {visibleName(name)}
+          </a>
+        </div>
+        <div class="cut">{[owner && shortWho(owner), team, cluster].filter(Boolean).join(" · ")}</div>
+      </div>
+      <div class="two num">
+        <Meter parts={[{ of: idleSince === undefined ? "run" : "stuck", amount: limit === undefined ? 0 : Math.min(ran, limit) }]} whole={limit ?? 1} />
+        <div class="cut">{limit === undefined ? roughly(ran) : `${roughly(ran)} of at most ${roughly(limit)}`}</div>
+      </div>
+      <div class="two num">
+        <div class="cut">
+          {many(nodes, "node")}
+          {gpus > 0 && `, ${many(gpus, "GPU")}`}
+        </div>
+        <div class="cut">
+          {idleSince === undefined ? (
+            limitOf(until, now)
+          ) : (
+            <span class="state is-stuck">
+              <Sign of="stuck" size={12} />
+              idle {roughly(now - Date.parse(idleSince))}
+            </span>
+          )}
+        </div>
+      </div>
+    </li>
+  );
+}

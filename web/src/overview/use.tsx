@@ -1,0 +1,65 @@
+import type { TeamMonth } from "../answers";
+import { many, shortNumber } from "../format";
+import { Meter } from "../parts/meter";
+import { link } from "../route";
+import { Panel } from "./panel";
+import type { Seen } from "./seen";
+
+/** What each team used in this month, apart from what its jobs may still use. */
+export function Use({ answer: { use, month, currency, leftOut } }: Seen) {
+  const most = Math.max(...use.map(({ gpuHours, reservedGpuHours }) => gpuHours + reservedGpuHours));
+  const time = new Date(`${month}-15T12:00:00Z`);
+  const name = Number.isNaN(time.getTime()) ? month : new Intl.DateTimeFormat("en", { month: "long" }).format(time);
+  if (use.length === 0) return null;
+  return (
+    <Panel
+      id="use"
+      title={`Use in ${name}`}
+      more={
+        <a class="link" href={link(["usage"])}>
+          Usage
+        </a>
+      }
+    >
+      <ul class="fill use num" aria-labelledby="use">
+        {use.map((one) => (
+          <Team key={one.team ?? ""} of={one} most={most} currency={currency} />
+        ))}
+        {leftOut !== undefined && leftOut.use > 0 && <li class="soft">and {many(leftOut.use, "further team")}</li>}
+      </ul>
+    </Panel>
+  );
+}
+
+function Team({ of, most, currency }: { of: TeamMonth; most: number; currency: string }) {
+  const { team, jobs, gpuHours, reservedGpuHours, cost, reservedCost, limitGpuHours, budget } = of;
+  const byCost = limitGpuHours === undefined && budget !== undefined;
+  const [used, reserved, limit] = byCost ? [cost, reservedCost, budget] : [gpuHours, reservedGpuHours, limitGpuHours];
+  const amount = (value: number) => (byCost ? money(value, currency) : `${shortNumber(value)} GPU-hours`);
+  const isOver = limit !== undefined && limit !== null && used + reserved > limit;
+  return (
+    <li>
+      <div class="pair">
+        {team === null ? <b>without a team</b> : <a class="name cut" href={link(["jobs"], { team })}>{team}</a>}
+        <span>{limit === undefined || limit === null ? amount(used) : `${shortNumber(used)} of ${amount(limit)}`}</span>
+      </div>
+      <Meter
+        parts={[
+          { of: "run", amount: used },
+          { of: isOver ? "stuck" : "wait", amount: reserved },
+        ]}
+        whole={limit ?? most}
+      />
+      <div class="pair soft">
+        <span>
+          {reserved > 0 ? `${amount(reserved)} reserved by ${many(jobs, "job")}` : jobs > 0 ? `${many(jobs, "job")} at work` : limit === undefined || limit === null ? "no limit" : "nothing reserved"}
+        </span>
+        {!byCost && <span>{money(cost, currency)}</span>}
+      </div>
+    </li>
+  );
+}
+
+function money(value: number, currency: string): string {
+  return `${value.toLocaleString("en", { maximumFractionDigits: 2 })} ${currency}`;
+}
