@@ -53,7 +53,7 @@ function Asked({ label, yes, text, deed, act, isMain = false, isDone = false }: 
   };
   if (!isAsking) {
     return (
-      <button type="button" class={isMain ? "main" : ""} disabled={isDone} aria-disabled={deed.isBusy} onClick={() => deed.isBusy || ask(true)}>
+      <button key="ask" type="button" class={isMain ? "main" : ""} disabled={isDone} aria-disabled={deed.isBusy} onClick={() => deed.isBusy || ask(true)}>
         {label}
       </button>
     );
@@ -61,10 +61,10 @@ function Asked({ label, yes, text, deed, act, isMain = false, isDone = false }: 
   return (
     <>
       {text && <span>{text}</span>}
-      <button type="button" onClick={confirmed}>
+      <button key="yes" type="button" onClick={confirmed}>
         {yes}
       </button>
-      <button type="button" data-focus onClick={() => ask(false)}>
+      <button key="no" type="button" data-focus onClick={() => ask(false)}>
         No
       </button>
     </>

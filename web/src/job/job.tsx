@@ -6,7 +6,7 @@ import { ago, exactTime } from "../days";
 import { elapsed } from "../format";
 import { lastList } from "../jobs/kept";
 import { meaningOf, Sign } from "../parts/icon";
-import { Refusal, Time, useNow } from "../parts/parts";
+import { Notice, Refusal, Time, useNow } from "../parts/parts";
 import { link, type Route } from "../route";
 import { About, usedBy } from "./about";
 import { Actions } from "./actions";
@@ -60,12 +60,13 @@ function OneJob({ id, steps, query }: { id: string; steps: string[]; query: Reco
     document.title = job ? `${job.name} ${job.state} · Slipway` : `${id} · Slipway`;
   }, [job?.name, job?.state]);
   useAnchor([id, ...steps, query["at"] ?? ""].join("\n"), PARTS[part]?.heading, job !== undefined);
+  const isRefused = job === undefined && polled.error?.isOfTheApi === true && [403, 404].includes(polled.error.status);
   const own = attempt === String(job?.attempt) ? "" : attempt;
   const error = own === "" ? job?.errorLines : undefined;
   return (
     <main class="page job">
       <Head id={id} job={job} onChange={polled.again} />
-      <Refusal error={polled.error} readAt={polled.readAt} />
+      {isRefused ? <Missing /> : <Refusal error={polled.error} readAt={polled.readAt} />}
       {job === undefined && !polled.error && <p role="status">Loading…</p>}
       {job && (
         <>
@@ -94,6 +95,15 @@ function OneJob({ id, steps, query }: { id: string; steps: string[]; query: Reco
         </>
       )}
     </main>
+  );
+}
+
+/** Said once; nothing is asked for again. */
+function Missing() {
+  return (
+    <Notice kind="error">
+      This job does not exist, or belongs to a team that you are not in. <a href={lastList()}>All jobs</a>
+    </Notice>
   );
 }
 

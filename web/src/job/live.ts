@@ -93,6 +93,6 @@ export class Live {
 export function useLive(id: string, attempt: string, file: string): Polled<object> & { live: Live } {
   const live = useMemo(() => new Live(id, attempt), [id, attempt]);
   const isFinal = () => live.job !== undefined && ENDS.has(live.job.state) && !live.more;
-  const polled = usePoll(`${id}\n${attempt}`, (signal) => live.read(file, signal), { soonest: FLOOR, latest: LATEST, isFinal, version: file });
+  const polled = usePoll(`${id}\n${attempt}`, (signal) => live.read(file, signal), { soonest: FLOOR, latest: LATEST, isFinal, asksOnce: true, version: file });
   return { ...polled, live };
 }

@@ -89,7 +89,7 @@ function Curves({ plot, time, version }: { plot: Plot; time: [number, number] | 
   return (
     <figure>
       <figcaption>
-        <span>{plot.title}</span>
+        <span title={plot.files.join(", ")}>{plot.title}</span>
         <small class="num">
           {plot.curves.slice(0, NAMED).map(({ label, points }, index) => (
             <span key={label} class={plot.curves.length > 1 ? `key k${(index % COLOURS) + 1}` : ""}>

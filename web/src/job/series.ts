@@ -15,6 +15,8 @@ export interface Plot {
   axis: string;
   /** Shares of what a node has, from 0 to 100. */
   isShare: boolean;
+  /** The files that the numbers come from. */
+  files: string[];
   curves: Curve[];
 }
 
@@ -148,7 +150,7 @@ function plotOf(key: string, sources: readonly (Source & { axis: string })[]): P
     }),
   );
   const title = is ? base : isOne ? (first?.name ?? "") : base;
-  return { key, title, axis, isShare: is && (base.endsWith("%") || base.endsWith("_percent")), curves };
+  return { key, title, axis, files: [...new Set(sources.flatMap(({ files }) => [...files]))], isShare: is && (base.endsWith("%") || base.endsWith("_percent")), curves };
 }
 
 function orderOf({ title, key }: Plot): number {
