@@ -14,21 +14,18 @@ SBOM ?= slipway.cdx.json
 JOBS ?= 2000
 SEEDS ?= 10000
 # Of four workers, two usually wait for another process: two processors are busy. tests/schedule.py says what
-# one worker runs as a whole; the longest of that comes first, and unit tests fill the end.
+# one worker runs as a whole.
 BY_STACKS = --dist loadscope --no-loadscope-reorder
 PYTEST_FLAGS ?= -n 4 $(BY_STACKS)
 # Tests that only compute are many and short. Each worker would collect all of them and report every one, which takes
-# a third of their time: `make test` runs them by plain pytest, beside the workers with the others.
+# a third of their time: they are run by plain pytest, beside the workers with the others.
 COMPUTING = tests/crash tests/fuzz tests/unit
-# All of it is what tests/parts.py lists, with some cases of each test: more of those that compute. Of what TESTS
-# names, one case of each kind runs.
-IS_ALL = $(filter tests,$(TESTS))
-PLACES = $(if $(IS_ALL),$(COMPUTING) $(shell $(BOOT) -m tests.parts --make-test),$(filter-out --%,$(TESTS)))
-IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(PLACES))
-ON_WORKERS = $(filter-out $(IN_PLAIN),$(PLACES))
+IN_PLAIN = $(filter $(COMPUTING) $(COMPUTING:%=%/%),$(TESTS))
+ON_WORKERS = $(filter-out --% $(IN_PLAIN),$(TESTS))
 # `.ci/run` names what it leaves out among the places.
 LEFT_OUT = $(filter --%,$(TESTS)) $(APART:%=--ignore=%)
-cases = $(or $(BREADTH),$(if $(IS_ALL),--cases=$(1)))
+IS_ALL = $(filter tests,$(TESTS))
+OF_PLACES = $(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2) test-computing test-waiting
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 # Each worker has a cluster of its own, for which its tests wait most of the time.
@@ -52,15 +49,15 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## some cases of each test, without what waits long (tests/parts.py); one case of each kind of some tests: TESTS=tests/unit
-	@$(MAKE) $(if $(and $(IN_PLAIN),$(ON_WORKERS)),-j 2) test-computing test-waiting
+	@$(if $(IS_ALL),$(RUN)/python -m tests.quick --tests $(BREADTH) $(MORE),$(OF_PLACES))
 
-# Those of them that start nothing and wait for nothing.
+# Of what TESTS names: what starts nothing and waits for nothing.
 test-computing:
-	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(call cases,4) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
+	@$(if $(IN_PLAIN),$(RUN)/python -m pytest -n 0 $(BREADTH) $(LEFT_OUT) $(IN_PLAIN) $(MORE),:)
 
 # The others.
 test-waiting:
-	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(call cases,2) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
+	@$(if $(ON_WORKERS),$(RUN)/python -m pytest -n 3 $(BY_STACKS) $(BREADTH) $(LEFT_OUT) $(ON_WORKERS) $(MORE),:)
 
 test-all: install ## all suites of it and those that it leaves to .ci/run, in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)

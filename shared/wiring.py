@@ -6,14 +6,15 @@ import asyncio
 import logging
 import os
 import random
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 from shared.adapters.logs import write_json_lines
+from shared.adapters.ssh_certificates import certificates_of
 from shared.configured import ConfiguredEngines
 from shared.core.account import is_apps_own
 from shared.core.caller import NamedKeys, Tokens
@@ -63,7 +64,6 @@ def log_faults(settings: Settings) -> None:
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
-    from shared.adapters.ssh_certificates import certificates_of
     from shared.adapters.storage.activity import BlobActivity
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.drops import BlobDrops
@@ -88,10 +88,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         engines=engines,
         seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
         policy=policy,
-        clock=_now,
-        token=lambda: uuid.uuid4().hex,
-        jitter=random.random,
-        pause=asyncio.sleep,
+        **_HERE,
         secrets=_secrets(settings),
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),
@@ -151,6 +148,9 @@ def _written_containers(settings: Settings, drops: str) -> _Written:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+_HERE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": lambda: uuid4().hex}
 
 
 def _checked(policy: Policy) -> Policy:

@@ -12,12 +12,15 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
+from slipway.commands.help_groups import GROUPS
 from slipway.failure import KINDS
 from slipway.main import app
 from slipway.settings import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
+#: The longest sentence that the index has of a command.
+_SHORT = 100
 #: A default that an option's help states itself: "[default: .local/up]".
 _STATED = re.compile(r"\s*\[default: ([^]]+)\]")
 
@@ -46,7 +49,7 @@ address may be wrong. A login page or a redirect is said at once, and after 10 s
 
 With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
 else on standard output; one that goes on prints an object on each line. `up`, `demo` and `tensorboard` are
-for people, and `cat` prints the bytes of a file, so these have no `--json`.
+for people, and `cat` and `skill` print a text as it is, so these have no `--json`.
 
 A command with `--json` that cannot do what it was asked prints an error as its last line:
 
@@ -77,7 +80,9 @@ leaves the end unknown.
 
 def commands() -> Mapping[str, Any]:
     """Every command by its full name ("events list"), in the order of `slipway --help`."""
-    return dict(_walk(typer.main.get_command(app), ""))
+    tree = dict(_walk(typer.main.get_command(app), ""))
+    words = [word for names in GROUPS.values() for word in names]
+    return dict(sorted(tree.items(), key=lambda one: words.index(one[0].partition(" ")[0])))
 
 
 def _walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -91,8 +96,7 @@ def _walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 def page() -> str:
     """The whole page, in Markdown."""
     tree = commands()
-    rows = [f"| [`{name}`](#slipway-{name.replace(' ', '-')}) | {_line(tree[name])} |" for name in tree]
-    index = "\n".join(["| command | what it does |", "|---|---|", *rows])
+    index = "\n\n".join(_index(tree, title) for title in GROUPS)
     kinds = "".join(f"| {one.exit_code} | `{one.code}` | {one.meaning} |\n" for one in KINDS)
     return (
         _HEAD.replace("KINDS", kinds)
@@ -102,17 +106,27 @@ def page() -> str:
     )
 
 
+def _index(tree: Mapping[str, Any], title: str) -> str:
+    rows = [
+        f"| [`{name}`](#slipway-{name.replace(' ', '-')}) | {command.get_short_help_str(_SHORT)} |"
+        for name, command in tree.items()
+        if name.partition(" ")[0] in GROUPS[title]
+    ]
+    return "\n".join([f"### {title}", "", "| command | what it does |", "|---|---|", *rows])
+
+
 def _section(name: str, command: Any) -> str:
     arguments = [item for item in command.params if item.param_type_name == "argument"]
     options = ["[OPTIONS]"] if len(arguments) < len(command.params) else []
     usage = " ".join(["slipway", name, *(_argument(item) for item in arguments), *options])
     rows = [f"| {_spelling(item)} | {_default(item)} | {_help(item)} |" for item in command.params]
     table = "\n".join(["", "| argument or option | default | what it is |", "|---|---|---|", *rows, ""])
-    return f"\n## slipway {name}\n\n{_line(command)}\n\n```\n{usage}\n```\n{table if rows else ''}"
+    return f"\n## slipway {name}\n\n{_text(command)}\n\n```\n{usage}\n```\n{table if rows else ''}"
 
 
-def _line(command: Any) -> str:
-    return " ".join((command.help or "").split())
+def _text(command: Any) -> str:
+    paragraphs = re.split(r"\n\s*\n", (command.help or "").strip())
+    return "\n\n".join(" ".join(one.split()) for one in paragraphs)
 
 
 def _argument(item: Any) -> str:

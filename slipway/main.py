@@ -13,10 +13,14 @@ from slipway.commands.options import Json
 from slipway.ending import exit_code
 from slipway.terminal.screen import put, put_json
 
+_ABOUT = """Run scripts and batch jobs on a cluster: send them, follow them, fetch what they wrote.
+
+First: slipway login URL, then slipway run FOLDER.
+"""
 app = typer.Typer(
     name="slipway",
     cls=Grouped,
-    help="Dispatches Batch AI job files: from a dropped script to a signed webhook.",
+    help=_ABOUT,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
@@ -33,7 +37,7 @@ COMMANDS = (
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
     *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
     *("trail", "nodes", "audit", "data.command", "login.command", "doctor.command", "up", "setup"),
-    *("preempt.command", "az_env", "emulate", "completion"),
+    *("preempt.command", "az_env", "emulate", "skill.command", "completion"),
 )
 for command in COMMANDS:
     app.add_typer(import_module(f"slipway.commands.{command}").app)
@@ -62,7 +66,7 @@ def slipway(
         str, typer.Option(metavar="NAME", help="profile of `slipway login`, instead of the current one")
     ] = "",
 ) -> None:
-    """Dispatches Batch AI job files: from a dropped script to a signed webhook."""
+    """Choose the profile that the command works with."""
     if profile:  # an option counts more than the environment
         os.environ["SLIPWAY_PROFILE"] = profile
         for name in ("SLIPWAY_URL", "SLIPWAY_KEY"):

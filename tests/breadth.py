@@ -14,28 +14,34 @@ from typing import Any, TypeVar
 Case = TypeVar("Case")
 Other = TypeVar("Other")
 
-#: A quick run draws one of so many examples, but at least the second number.
+#: A quick run draws one of so many examples, but at least the second number; and with `--cases`.
 _SHARE, _FEWEST = 5, 20
+_SHARE_OF_SOME, _FEWEST_OF_SOME = 10, 10
 #: Of many cases, a quick run tries one of so many.
 STRIDE = 48
 
 _everything = False
 _every_fault = False
+_only_some = False
 
 
-def try_everything(expected: bool, *, every_fault: bool = False) -> None:
+def try_everything(expected: bool, *, every_fault: bool = False, only_some: bool = False) -> None:
     """Called by tests/conftest.py before test modules are imported, as they list their cases then."""
-    global _everything, _every_fault
-    _everything, _every_fault = expected, every_fault
+    global _everything, _every_fault, _only_some
+    _everything, _every_fault, _only_some = expected, every_fault, only_some and not expected
 
 
 def examples(many: int) -> int:
     """The number of Hypothesis's examples; `many` is for a thorough run."""
+    if _only_some:
+        return max(_FEWEST_OF_SOME, many // _SHARE_OF_SOME)
     return many if _everything else max(_FEWEST, many // _SHARE)
 
 
-def size(thorough: int, quick: int) -> int:
-    """The size of a text, or the number of things."""
+def size(thorough: int, quick: int, some: int | None = None) -> int:
+    """The size of a text, or the number of things; `some`: with `--cases`, where a quick run takes long."""
+    if _only_some and some is not None:
+        return some
     return thorough if _everything else quick
 
 

@@ -44,7 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Set up this process and, through its environment, all child processes, before collection."""
     config.option.all |= config.option.every_fault
     limits.watch(config)
-    breadth.try_everything(config.option.all, every_fault=config.option.every_fault)
+    only_some = config.option.cases is not None
+    breadth.try_everything(config.option.all, every_fault=config.option.every_fault, only_some=only_some)
     # The time to draw random examples only shows how busy the machine is.
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")

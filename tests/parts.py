@@ -1,8 +1,7 @@
 """The parts of CI: which of them a change concerns, and which tests each one has.
 
 `python3 -m tests.parts`: their names. `--since COMMIT`: those that what changed since then concerns, as JSON.
-`--tests PART…`: what pytest takes for their tests, by default for those of all parts. `--make-test`: what
-`make test` runs of these, beside those that compute.
+`--tests PART…`: what pytest takes for their tests, by default for those of all parts.
 Standard library only, since nothing is installed yet.
 """
 
@@ -67,7 +66,7 @@ TESTS = {
     "tests/contract/slurm": "slurm",
     "tests/acceptance/slurm": "slurm",
 }
-#: Parts whose tests the two commands of `make test` run; the others have commands of their own.
+#: Parts whose tests `make test` runs; the others have commands of their own.
 BY_MAKE_TEST = ("unit", "app", "engines", "local", "guides", "journeys")
 
 
@@ -75,27 +74,40 @@ def _places(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"tests/{folder}/{name}" for name in names.split())
 
 
-#: What `make test` runs beside the tests that compute: each room of the app, and the command, at its own
-#: doors and through the front door. What takes longest comes first, so that short suites fill the end.
-IN_MAKE_TEST = (
-    *_places("acceptance", "test_bad_input.py test_canaries.py test_dead.py test_doctor.py test_doors.py"),
-    *_places("acceptance", "test_events.py test_explain.py test_nodes.py test_operate.py test_receipts.py"),
-    *_places("acceptance", "test_run.py"),
-    *_places("contract", "test_engine.py"),
-    *_places("slow/engines/slurm", "test_program.py test_claims.py test_displaced.py test_usage.py"),
-    *_places("slow/engines", "slurm/test_asked.py batch batchai"),
-    *_places("contract", "test_batchai_lists.py test_data.py test_drops.py test_entra.py test_ledger.py"),
-    *_places("contract", "test_status.py test_storage_faults.py test_telemetry.py test_writes.py"),
-    *_places("contract", "addresses azurebatch/test_store.py blobs sweeps table webhooks"),
-    *_places("contract/kubernetes", "test_given_up.py test_gone.py test_images.py test_jobs.py"),
-    *_places("contract/kubernetes", "test_setup.py"),
-    *_places("slow/slipway", "test_compose.py test_doctor.py test_ignored_by_git.py test_init.py"),
-    *_places("slow/slipway", "test_main.py test_stopped.py"),
-    *_places("slow", "adapters admission confined connections core delivery intake lifecycle page"),
-    *_places("slow/engines/kubernetes", "test_closed.py test_code.py test_forget.py test_recorded.py"),
-    *_places("slow/engines/kubernetes", "test_recorded_words.py test_replay.py test_start.py test_ticks.py"),
-    *_places("slow/engines", "test_closed_saved.py test_tar.py"),
+#: How many cases of a test `make test` runs: of the unit tests, and of the others.
+OF_UNIT, OF_OTHERS = 4, 2
+#: What `make test` runs beside the unit tests: each room of the app, and the command, at its own doors and
+#: through the front door. One process runs each of these, and starts once what its tests share.
+GROUPS_OF_MAKE_TEST = (
+    (
+        *_places("acceptance", "test_bad_input.py test_canaries.py test_dead.py test_doctor.py"),
+        *_places("acceptance", "test_doors.py test_events.py test_explain.py test_nodes.py test_operate.py"),
+        *_places("acceptance", "test_receipts.py test_run.py"),
+    ),
+    _places("contract", "test_engine.py"),
+    (
+        *_places("slow/engines/slurm", "test_program.py test_claims.py test_displaced.py test_usage.py"),
+        *_places("slow/engines/slurm", "test_asked.py"),
+    ),
+    (
+        *_places("contract", "test_batchai_lists.py test_data.py test_drops.py test_entra.py test_ledger.py"),
+        *_places("contract", "test_status.py test_storage_faults.py test_telemetry.py test_writes.py"),
+        *_places("contract", "addresses azurebatch/test_store.py blobs sweeps table webhooks"),
+    ),
+    (
+        *_places("contract/kubernetes", "test_given_up.py test_gone.py test_images.py test_jobs.py"),
+        *_places("contract/kubernetes", "test_setup.py"),
+        *_places("slow/engines/kubernetes", "test_closed.py test_code.py test_forget.py test_recorded.py"),
+        *_places("slow/engines/kubernetes", "test_recorded_words.py test_replay.py test_start.py"),
+        *_places("slow/engines", "kubernetes/test_ticks.py batch batchai test_closed_saved.py test_tar.py"),
+    ),
+    (
+        *_places("slow/slipway", "test_compose.py test_doctor.py test_ignored_by_git.py test_init.py"),
+        *_places("slow/slipway", "test_main.py test_stopped.py"),
+        *_places("slow", "adapters admission confined connections core delivery intake lifecycle page"),
+    ),
 )
+IN_MAKE_TEST = tuple(place for group in GROUPS_OF_MAKE_TEST for place in group)
 #: What it leaves to `.ci/run`: the emulators and hosts of the local stack, the commands of the guides,
 #: journeys with a stack of their own, other people's programs, and what reads the source or tries the tools.
 ONLY_IN_CI = (
@@ -208,7 +220,6 @@ def main(argv: list[str]) -> int:
         "--since", metavar="COMMIT", help="the parts that what changed since then concerns, as JSON"
     )
     which.add_argument("--tests", action="store_true", help="what pytest takes for the tests of the parts")
-    which.add_argument("--make-test", action="store_true", help="what `make test` runs on workers")
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"all of these by default: {', '.join(PARTS)}"
     )
@@ -218,8 +229,6 @@ def main(argv: list[str]) -> int:
     parts = options.parts or list(PARTS)
     if options.since is not None:
         sys.stdout.write(json.dumps(concerned(changed(options.since))) + "\n")
-    elif options.make_test:
-        sys.stdout.write(" ".join(IN_MAKE_TEST) + "\n")
     else:
         sys.stdout.write(" ".join(places_of(parts) if options.tests else parts) + "\n")
     return 0

@@ -1,7 +1,7 @@
-"""`python -m tests.quick`: what `make quick` checks, one command for each processor at a time.
+"""`python -m tests.quick`: what `make quick` checks; `… --tests OPTION…`: what `make test` runs.
 
-The unit tests are divided by rooms among plain runs of pytest: they are so many and so short that workers of
-pytest-xdist, each of which collects them all, take a third of their time.
+Several commands at a time, among them plain runs of pytest, each with some rooms: the tests are so many and
+so short that workers of pytest-xdist, each of which collects them all, take a third of their time.
 Writes what each command wrote when it ends; 1 if one failed.
 """
 
@@ -12,7 +12,10 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import chain, zip_longest
 from pathlib import Path
+
+from tests.parts import GROUPS_OF_MAKE_TEST, OF_OTHERS, OF_UNIT
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = ROOT / "tests" / "unit"
@@ -25,7 +28,11 @@ CHECKS = (
 #: Of the source as a whole.
 OF_SOURCE = "tests/slow/project"
 #: Each takes a second or two to start.
-GROUPS = 4
+GROUPS, GROUPS_OF_SOME = 4, 8
+#: What computes only, too.
+BESIDE_UNIT = ("tests/crash", "tests/fuzz")
+#: Of four runs of tests, two usually wait for another process: two processors are busy.
+WAITING = 2
 
 
 def rooms() -> list[str]:
@@ -34,9 +41,9 @@ def rooms() -> list[str]:
     return sorted(place.relative_to(ROOT).as_posix() for place in places)
 
 
-def groups(places: Iterable[str]) -> list[list[str]]:
+def groups(places: Iterable[str], number: int = GROUPS) -> list[list[str]]:
     """The places in groups that take about as long as each other: the size of their source tells."""
-    return divided({place: _size(ROOT / place) for place in places}, GROUPS)
+    return divided({place: _size(ROOT / place) for place in places}, number)
 
 
 def divided(sizes: Mapping[str, int], number: int) -> list[list[str]]:
@@ -48,12 +55,21 @@ def divided(sizes: Mapping[str, int], number: int) -> list[list[str]]:
 
 
 def commands() -> list[list[str]]:
-    """All that is run, the longest first."""
+    """All that `make quick` runs, the longest first."""
     tests = [*groups(rooms()), [OF_SOURCE]]
-    return [
-        *(["pytest", "-q", "-n0", "--cases=2", "-p", "no:cacheprovider", *places] for places in tests),
-        *map(list, CHECKS),
-    ]
+    return [*(_pytest(places, 2) for places in tests), *map(list, CHECKS)]
+
+
+def commands_of_make_test(options: Sequence[str] = ()) -> list[list[str]]:
+    """All that `make test` runs: those that mostly wait take turns with those that only compute."""
+    waiting = (_pytest(places, OF_OTHERS, options) for places in GROUPS_OF_MAKE_TEST)
+    divided_rooms = groups([*rooms(), *BESIDE_UNIT], GROUPS_OF_SOME)
+    computing = (_pytest(places, OF_UNIT, options) for places in divided_rooms)
+    return [argv for argv in chain(*zip_longest(waiting, computing)) if argv is not None]
+
+
+def _pytest(places: Iterable[str], cases: int, options: Sequence[str] = ()) -> list[str]:
+    return ["pytest", "-q", "-n0", f"--cases={cases}", "-p", "no:cacheprovider", *places, *options]
 
 
 def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -69,10 +85,10 @@ def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def main(every: Iterable[Sequence[str]]) -> int:
+def main(every: Iterable[Sequence[str]], at_once: int) -> int:
     """Run everything, even after a failure; the number of commands that failed is in the last line."""
     failed = 0
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(at_once) as pool:
         runs = {pool.submit(run, argv): argv for argv in every}
         for done in as_completed(runs):
             ended = done.result()
@@ -93,4 +109,7 @@ def _size(place: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(commands()))
+    processors = os.cpu_count() or 1
+    if sys.argv[1:2] == ["--tests"]:
+        sys.exit(main(commands_of_make_test(sys.argv[2:]), processors + WAITING))
+    sys.exit(main(commands(), processors))

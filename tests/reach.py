@@ -74,7 +74,7 @@ REACH: Mapping[str, Row] = {
         {
             **_NO,
             "batchai": "yes",
-            "slurm": "on a node that both use, unless Slurm keeps a job in a cgroup (`proctrack/cgroup`)",
+            "slurm": "on a node that both use, by a step that it starts in the other (`srun --overlap`)",
             "batch": "no: no command enters there",
         },
         None,

@@ -64,6 +64,10 @@ REFUSALS: dict[str, Refusal] = {
         "give them other names and places, and upload the folder again, or send it by `slipway run`",
         "warning",
     ),
+    "SW119": Refusal(
+        "more than the team may have",
+        "ask for fewer nodes or a shorter maxWallClockTime, or ask the operator for more",
+    ),
     "SW116": Refusal("code not there", "send the code again, then the same request"),
 }
 

@@ -75,9 +75,11 @@ class Service(OutputCalls, CodeCalls, EndCalls):
             )
             return answer
 
-    async def explain(self, document: bytes, parameters: Mapping[str, str]) -> shapes.Explanation:
-        """What would happen to a document, without running it."""
-        headers = {"Content-Type": "application/json"}
+    async def explain(
+        self, document: bytes, parameters: Mapping[str, str], key: str = ""
+    ) -> shapes.Explanation:
+        """What would happen to a document, sent with this idempotency key, without running it."""
+        headers = keyed(key)
         answer: shapes.Explanation = await self._json(
             "POST", "explain", data=document, params=parameters, headers=headers
         )

@@ -15,29 +15,20 @@ from typer.core import TyperGroup
 from slipway.failure import Usage
 from slipway.terminal.characters import printable
 
+#: The headings, in the order in which people come to them: those of the first are all that a first job needs.
 GROUPS = {
-    "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
+    "First": ("login", "init", "run", "jobs", "show", "log", "download", "cancel"),
+    "Send jobs": ("submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("overview", "jobs", "show", "log", "metrics", "tensorboard", "costs", "sweep", "wait"),
-        *("shell", "forward", "ssh-config"),
-        *("files", "download", "cat", "code", "receipt"),
+        *("overview", "wait", "metrics", "tensorboard", "sweep", "costs", "files", "cat", "code", "receipt"),
+        *("shell", "forward", "ssh-config", "release"),
     ),
-    "Operate": (
-        "cancel",
-        "release",
-        "pause",
-        "resume",
-        "nodes",
-        "prices",
-        "audit",
-        "trail",
-        "events",
-        "dead",
-        "teams",
+    "Operate a deployment": (
+        *("doctor", "nodes", "teams", "pause", "resume", "trail", "audit", "events", "dead", "prices"),
         "setup",
     ),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
-    "The command itself": ("login", "logout", "doctor", "completion", "version"),
+    "The command itself": ("logout", "skill", "completion", "version"),
 }
 
 
@@ -45,9 +36,10 @@ GROUPS = {
 ELSEWHERE = {
     **dict.fromkeys(("ssh", "attach", "exec"), "shell"),
     "logs": "log",
-    "ps": "jobs",
+    **dict.fromkeys(("ps", "list", "ls", "queue"), "jobs"),
+    **dict.fromkeys(("status", "describe"), "show"),
     "top": "metrics",
-    "stop": "cancel",
+    **dict.fromkeys(("stop", "kill", "delete"), "cancel"),
     "port-forward": "forward",
 }
 #: What is wrong with the words of a command line: an exception of click, or of typer's own copy.

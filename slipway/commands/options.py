@@ -59,6 +59,19 @@ IdempotencyKey = Annotated[
         show_default=False,
     ),
 ]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost",
+        min=0,
+        metavar="AMOUNT",
+        help="send nothing that may cost more, by the prices of the deployment  [default: any amount]",
+        show_default=False,
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="show files, job.json and what would happen; send nothing")
+]
 SettingsFile = Annotated[
     Path | None,
     typer.Option(

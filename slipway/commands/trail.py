@@ -83,10 +83,15 @@ def lines(acts: Sequence[shapes.TrailAct], *, utc: bool = False) -> list[str]:
             moment(one["at"], utc=utc),
             one["by"],
             one["operation"],
-            one["subject"] or one.get("result", "").rpartition("/")[2],
+            _subject_of(one),
             one.get("team", ""),
             str(one["status"]),
         )
         for one in reversed(acts)
     ]
     return table([("time", "who", "act", "about", "team", "status"), *cells])
+
+
+def _subject_of(act: shapes.TrailAct) -> str:
+    subject = act["subject"] or act.get("result", "").rpartition("/")[2]
+    return f"{subject}: {act['detail']}" if act.get("detail") else subject

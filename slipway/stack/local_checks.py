@@ -30,7 +30,7 @@ async def check(_: Options) -> list[Finding]:
     return [
         await _packages(),
         await _node(),
-        *await _stack(),
+        *await stack(),
         memory(psutil.virtual_memory().available),
         *[
             await asyncio.to_thread(programs, name, kind)
@@ -69,7 +69,8 @@ async def _node() -> Finding:
     return ok("azurite", f"{script.parents[2]}, run by {node}")
 
 
-async def _stack() -> list[Finding]:
+async def stack() -> list[Finding]:
+    """Whether one runs, and its files are for their owner only, or whose its ports are."""
     secrets = [one for name in ("secrets.json", "local.settings.json") for one in private("stack", UP / name)]
     if is_locked(UP):
         return [*secrets, ok("stack", f"runs, {whereabouts(UP)}")]

@@ -54,16 +54,17 @@ def long(name: bytes, kind: bytes = b"L") -> bytes:
     return raw(b"././@LongLink", name + b"\0", kind, magic=GNU)
 
 
+#: The bytes of what must not have any. Read as a member, there is nothing else wrong in the archive.
 _HIDDEN = raw(b"train.py", _OTHER)
 _LAST = raw(b"train.py", _PROGRAM)
 #: What two readers may take for different members, and what is broken. `slipway code` and nodes refuse it.
 REFUSED: dict[str, bytes] = {
-    "an old folder with bytes": head(b"docs/", len(_HIDDEN), b"\0") + _HIDDEN + _LAST + END,
-    "such a folder by a header": pax((b"path", b"d/")) + head(b"d", 1024, b"\0") + _HIDDEN + _LAST + END,
+    "an old folder with bytes": head(b"docs/", len(_HIDDEN), b"\0") + _HIDDEN + END,
+    "such a folder by a header": pax((b"path", b"d/")) + head(b"d", 1024, b"\0") + _HIDDEN + END,
     "an old folder with the name of a file": long(b"f") + raw(b"docs/", _HIDDEN, b"\0") + END,
-    "a folder with bytes": head(b"docs", len(_HIDDEN), b"5") + _HIDDEN + _LAST + END,
-    "a folder with bytes by a header": pax((b"size", b"1024")) + head(b"d", 0, b"5") + _HIDDEN + _LAST + END,
-    "a link with bytes": head(b"a", 1024, b"2", target=b"b") + _HIDDEN + _LAST + END,
+    "a folder with bytes": head(b"docs", len(_HIDDEN), b"5") + _HIDDEN + END,
+    "a folder with bytes by a header": pax((b"size", b"1024")) + head(b"d", 0, b"5") + _HIDDEN + END,
+    "a link with bytes": head(b"a", 1024, b"2", target=b"b") + _HIDDEN + END,
     "a link with bytes by a header": pax((b"size", b"1024"))
     + head(b"a", 0, b"2", target=b"b")
     + _HIDDEN

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.mutants.table import CHANGES, NOTICED_BY, Change
-from tests.parts import ONLY_IN_CI
+from tests.parts import OF_OTHERS, OF_UNIT, ONLY_IN_CI
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What is built or installed, and git does not know; the copies share it.
@@ -29,8 +29,6 @@ _SHARED = (".venv", "node_modules", "page", "web/node_modules")
 #: Seconds for the tests of a room. A change after which they do not end is noticed.
 _LONGEST = 900
 _FLAGS = ("-q", "-x", "-n0", "-p", "no:cacheprovider", "--no-header", "--tb=line")
-#: How many cases of a test `make test` runs.
-OF_UNIT, OF_OTHERS = 4, 2
 #: What `make test` does not run: nothing has to be noticed only there.
 _IGNORED = tuple(f"--ignore={place}" for place in ONLY_IN_CI)
 #: The end of pytest's run in which a test failed, or modules could not be imported.

@@ -50,7 +50,7 @@ class Permit:
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate for ssh, and the number by which its login node can revoke it."""
+    """A certificate for ssh, and its number, which the log of sshd has as well."""
 
     text: str
     serial: int

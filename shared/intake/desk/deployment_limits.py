@@ -114,10 +114,10 @@ def over_quota(
         return ()
     pointer = f"{request.pointer}{request.properties}/nodeCount"
     message = f'the team "{request.share.team}" may not run it: {over}'
-    remedy = "ask for fewer nodes or a shorter maxWallClockTime, or ask the operator for more"
+    remedy = ""
     if quota.needs_price and claim.cost is None:
         remedy = "ask the operator to add it to SLIPWAY_PRICES, or use another cluster"
-    return (refused("SW113", pointer, message, remedy),)
+    return (refused("SW119", pointer, message, remedy),)
 
 
 def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:
@@ -178,7 +178,7 @@ def not_held(policy: Policy, engines: Engines, request: Request, cluster: Cluste
     whose = "this deployment" if most == policy.max_hold else f'the team "{request.share.team}"'
     text = f"hold is {iso_duration(length)}, and {whose} allows {iso_duration(most)}"
     remedy = f"write at most {iso_duration(most)}" if most else "leave out hold, or ask the operator for it"
-    return (refused("SW110" if most == policy.max_hold else "SW113", at, text, remedy),)
+    return (refused("SW110" if most == policy.max_hold else "SW119", at, text, remedy),)
 
 
 def over_limits(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:

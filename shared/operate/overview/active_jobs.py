@@ -62,7 +62,7 @@ class ActiveJob(NamedTuple):
     idle: tuple[datetime, datetime] | None
     #: the jobs that it waits for, and its turn of the hour: no list shows them
     unmet: tuple[str, ...]
-    turn: datetime | None
+    slot: datetime | None
 
 
 async def active_jobs(ports: Ports, good: float = GOOD) -> tuple[ActiveJob, ...]:

@@ -53,7 +53,7 @@ class _Others(NamedTuple):
 
     jobs: Mapping[str, ActiveJob]
     #: of those that wait, when they were created, and their ids
-    lines: Mapping[Cause | None, Sequence[_Turn]]
+    lines: Mapping[Cause | None, Sequence[_InLine]]
     #: of those that run, when their time limits end them, by team and by sweep
     teams: Mapping[str, Sequence[datetime]]
     sweeps: Mapping[str, Sequence[datetime]]
@@ -62,7 +62,7 @@ class _Others(NamedTuple):
     queued: Mapping[str, Sequence[datetime]]
 
 
-class _Turn(NamedTuple):
+class _InLine(NamedTuple):
     created: datetime
     id: str
 
@@ -78,7 +78,7 @@ async def expectations(ports: Ports, jobs: Sequence[Job]) -> Mapping[str, Expect
     if not waiting:
         return {}
     try:
-        turns = {job.id: _at(turn) for job in waiting if (turn := turn_of(job))}
+        turns = {job.id: _exactly(slot) for job in waiting if (slot := turn_of(job))}
         if len(turns) == len(waiting):
             return turns
         others = _sorted(await active_jobs(ports, _GOOD))
@@ -94,15 +94,15 @@ def _is_awaited(job: Job) -> bool:
     return job.waiting is None or not never_starts(job.waiting)
 
 
-def _at(turn: datetime) -> Expectation:
-    return Expectation(turn, turn, "its turn of the hour is then")
+def _exactly(moment: datetime) -> Expectation:
+    return Expectation(moment, moment, "its turn of the hour is then")
 
 
 def _sorted(jobs: Sequence[ActiveJob]) -> _Others:
-    lines, running = defaultdict[Cause | None, list[_Turn]](list), Counter[str]()
+    lines, running = defaultdict[Cause | None, list[_InLine]](list), Counter[str]()
     teams, sweeps, queued = (defaultdict[str, list[datetime]](list) for _ in range(3))
     for job in jobs:
-        lines[job.cause].append(_Turn(job.created, job.id))
+        lines[job.cause].append(_InLine(job.created, job.id))
         if job.until is not None:
             teams[job.team].append(job.until)
             sweeps[job.sweep].append(job.until)
@@ -117,11 +117,11 @@ def _sorted(jobs: Sequence[ActiveJob]) -> _Others:
 
 async def _expected(ports: Ports, job: Job, others: _Others) -> Expectation | None:
     own = others.jobs.get(job.id)  # it knows what no list shows
-    if turn := turn_of(job) or (own.turn if own else None):
-        return _at(turn)
+    if slot := turn_of(job) or (own.slot if own else None):
+        return _exactly(slot)
     unmet = {one.job for one in job.unmet} or set(own.unmet if own else ())
     cause = cause_of(job) if job.unmet or not unmet or own is None else own.cause
-    before = bisect_left(others.lines.get(cause, ()), _Turn(job.created, job.id))
+    before = bisect_left(others.lines.get(cause, ()), _InLine(job.created, job.id))
     place = job.waiting.position if job.waiting and job.waiting.position else before + 1
     word = cause.word if cause else ""
     if word == WAITS_FOR_SEAT and job.sweep:

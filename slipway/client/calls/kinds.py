@@ -6,7 +6,7 @@ from typing import Any
 from slipway.failure import NOT_ALLOWED, OVER_LIMIT, REJECTED, UNKNOWN, Kind
 
 #: The codes of problems of a document that say that it needs more than it may have.
-_LIMITS = frozenset({"SW110"})
+_LIMITS = frozenset({"SW110", "SW119"})
 #: The code of one that the caller's team may not have.
 _OF_TEAM = "SW113"
 

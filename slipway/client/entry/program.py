@@ -3,6 +3,8 @@
 Only the job's own processes have its id in their environment. The oldest of them, or the oldest of the wanted
 rank, lends its environment and its directory, so the values are the true ones, and nothing is stored on the
 node. The kernel shows them to the same user only. What was entered has a mark, and is not taken for the job.
+Where srun starts it, only processes of the same job of the cluster count: by its cgroup, or below the program
+of root that runs it (`…stepd: [4711.batch]`).
 
 It travels as an argument, in Python, which keeps every byte, and in POSIX shell for a node without Python.
 """
@@ -28,8 +30,18 @@ def read(pid, name):
 def is_marked(env):
     return mark.items() <= env.items() and b"{_MARK}" not in env
 def scope(pid):
-    return re.findall(rb"/job_[0-9]+", read(pid, "cgroup"))[:1]
-own, inside = {{}}, scope("self")
+    return re.findall(rb"/job_([0-9]+)", read(pid, "cgroup"))[:1] or step(pid)
+def step(pid):
+    try:
+        while int(pid) > 1:
+            title = re.match(rb"[a-z]+stepd: \\[([0-9]+)[.]", read(pid, "cmdline"))
+            if title and re.search(rb"\\nUid:\\s+0\\s", read(pid, "status")):
+                return [title[1]]
+            pid = read(pid, "stat").rpartition(b")")[2].split()[1].decode()
+    except OSError:
+        pass
+    return []
+own, inside = {{}}, scope(str(os.getpid()))
 for pid in filter(str.isdecimal, os.listdir("/proc")):
     try:
         pairs = [one.partition(b"=") for one in read(pid, "environ").split(b"\\0")]
@@ -103,7 +115,20 @@ shift 5
 slipway_line='
 '
 slipway_lines() { LC_ALL=C tr '\n\000' '\001\n' <"$1/environ"; }
-slipway_scope() { LC_ALL=C sed -n '/\/job_[0-9]/{s,.*\(/job_[0-9][0-9]*\).*,\1,p;q;}' "$1/cgroup"; }
+slipway_scope() {
+  slipway_text=$(LC_ALL=C sed -n '/\/job_[0-9]/{s,.*/job_\([0-9][0-9]*\).*,\1,p;q;}' "/proc/$1/cgroup")
+  slipway_parent=$1
+  while [ -z "$slipway_text" ] && [ "$slipway_parent" -gt 1 ]; do
+    case $(LC_ALL=C sed -n '/^Uid:[^0-9]*0[^0-9]/p' "/proc/$slipway_parent/status") in
+      Uid:*) slipway_step=$(LC_ALL=C tr '\000' '\n' <"/proc/$slipway_parent/cmdline" |
+        LC_ALL=C sed -n '1s/^[a-z]*stepd: \[\([0-9][0-9]*\)[.].*/\1/p') ;;
+      *) slipway_step= ;;
+    esac
+    slipway_stat "/proc/$slipway_parent" || return
+    slipway_text=$slipway_step
+  done
+  echo "$slipway_text"
+}
 slipway_stat() {
   read -r slipway_text <"$1/stat" || return
   set -- ${slipway_text##*) }
@@ -134,11 +159,12 @@ slipway_below() {
   done
   return 1
 }
-slipway_inside=$(slipway_scope /proc/self) slipway_own= slipway_all=
+slipway_inside=$(slipway_scope $$ 2>/dev/null) slipway_own= slipway_all=
 for slipway_at in /proc/[0-9]*; do
   [ -r "$slipway_at/environ" ] || continue
   slipway_marked "$slipway_at" || continue
-  [ -z "$slipway_inside" ] || [ "$(slipway_scope "$slipway_at" 2>/dev/null)" = "$slipway_inside" ] || continue
+  [ -z "$slipway_inside" ] ||
+    [ "$(slipway_scope "${slipway_at#/proc/}" 2>/dev/null)" = "$slipway_inside" ] || continue
   slipway_stat "$slipway_at" 2>/dev/null || continue
   slipway_all="$slipway_all $slipway_at"
   if [ -z "$slipway_own" ] || [ "$slipway_begun" -lt "$slipway_first" ]; then

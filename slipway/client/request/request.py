@@ -46,6 +46,8 @@ class Options:
     one_job: bool = False
     #: its idempotency key; "" for that of the document, or a new one
     once: str = ""
+    #: what it may cost at most; None for any amount
+    max_cost: float | None = None
 
 
 @dataclass(frozen=True)

@@ -10,27 +10,26 @@ from typing import Any
 
 from shared.settings import Settings
 from shared.snapshots.pack import MIB
-from slipway.client.calls.kinds import kind_of
-from slipway.client.calls.refusal import placed
-from slipway.client.request.request import Options, Request, request_of
+from slipway.client.request.cost import refuse
+from slipway.client.request.request import Options, request_of
 from slipway.client.service import Service, service
 from slipway.client.snapshot.pack import Archive, archive_of
 from slipway.client.snapshot.submission import MOST, Submission, with_code
+from slipway.client.snapshot.walk import Tree
 from slipway.client.snapshot.words import say_words
-from slipway.failure import Failure
 from slipway.terminal.bar import progress
 
 #: Bytes of an archive from which on the app is asked, before it is sent, whether the job can run.
 _LARGE = 8 << 20
 #: The setting that says where output goes.
 _PREFIX = "SLIPWAY_STDOUT_PREFIX"
-#: What the app says of a job that would not run.
-NEVER = ("rejected", "refused", "cancelled")
 
 
-async def submitted(path: Path, options: Options, url: str, key: str) -> Mapping[str, Any]:
-    """Send a script or a folder; what became of it. Raises Failure."""
-    return await send(path, options, url, key, [])
+async def submitted(
+    path: Path, options: Options, url: str, key: str, *, dry: bool = False
+) -> Mapping[str, Any]:
+    """Send a script or a folder; what became of it, or with `dry` would. Raises Failure."""
+    return await send(path, options, url, key, [], dry=dry)
 
 
 async def send(
@@ -49,22 +48,26 @@ async def send(
         request = await asyncio.to_thread(request_of, path, ordered, prefix)
         async with archive_of(request.tree, settings.whole(MOST) * MIB) as archive:
             await say_words(request.tree, archive.packed)
-            if dry:
-                return await _plan(api, request, archive)
-            if archive.packed.bytes > _LARGE:
-                refuse(await _plan(api, request, archive), request.file)
+            if dry or options.max_cost is not None or archive.packed.bytes > _LARGE:
+                document = with_code(request.message, archive, request.at)
+                plan = await plan_of(api, document, options.once, request.tree, archive)
+                if dry:
+                    return plan
+                refuse(plan["explanation"], request.file, options.max_cost)
             submission = Submission(request.message, request.name, request.file, options.once)
             submissions.append(submission)
             with progress(archive.packed.bytes) as bar:
                 return await submission.send(api, archive, request.at, bar.advance)
 
 
-async def _plan(api: Service, request: Request, archive: Archive) -> dict[str, Any]:
-    """What would be sent, and what the app says of it."""
-    document = with_code(request.message, archive, request.at)
-    explanation = await api.explain(document, {})
-    files = [{"name": file.name, "bytes": file.size} for file in request.tree.files]
-    return {"files": files, "bytes": archive.packed.bytes, "message": document, "explanation": explanation}
+async def plan_of(
+    api: Service, document: bytes, key: str, tree: Tree | None = None, archive: Archive | None = None
+) -> dict[str, Any]:
+    """What would be sent by this key, and what the app says of it."""
+    explanation = await api.explain(document, {}, key)
+    files = [{"name": file.name, "bytes": file.size} for file in (tree.files if tree else ())]
+    size = archive.packed.bytes if archive else 0
+    return {"files": files, "bytes": size, "message": document, "explanation": explanation}
 
 
 async def _ordered(options: Options, api: Service) -> Options:
@@ -73,15 +76,3 @@ async def _ordered(options: Options, api: Service) -> Options:
     if not choices.order.members:
         return options
     return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
-
-
-def refuse(plan: Mapping[str, Any], file: str) -> None:
-    """Raise Failure if the app says that the job cannot run: then nothing is sent."""
-    explanation = plan["explanation"]
-    if explanation.get("verdict") not in NEVER:
-        return
-    problems = [one for one in explanation.get("problems", ()) if one.get("severity") == "error"]
-    raise Failure(
-        f"nothing was sent, because the job cannot run\n{placed(problems, file)}",
-        kind_of(422, {"errors": problems}),
-    )

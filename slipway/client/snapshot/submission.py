@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ _TRIES = 3
 #: The members of a message that name its code, the values of a sweep, and its idempotency key.
 CODE, SWEEP, KEY = "code", "sweep", "idempotencyKey"
 
+#: An inspection of a message, with its code, before it is sent.
+Inspect = Callable[[bytes, Tree, Archive], Awaitable[Mapping[str, Any] | None]]
 #: The setting that says how large code may be.
 MOST = "SLIPWAY_CODE_MIB"
 
@@ -88,10 +90,12 @@ async def submit_folder(
     name: str = "",
     file: Path | None = None,
     key: str = "",
+    inspect: Inspect | None = None,
 ) -> Mapping[str, Any]:
     """Submit a job.json, or an envelope with one, with a folder as its code. Raises Failure.
 
-    `file` has the document, and is not a part of the code; None if it comes from elsewhere.
+    `file` has the document, and is not a part of the code; None if it comes from elsewhere. What `inspect`
+    makes of it before it is sent is returned instead, unless that is None.
     """
     message = {"spec": document} if is_bare_job(document) else document
     if CODE in message:
@@ -101,6 +105,8 @@ async def submit_folder(
     limit = Settings(await api.settings()).whole(MOST) * MIB
     async with archive_of(tree, limit) as archive:
         await say_words(tree, archive.packed)
+        if inspect and (answer := await inspect(with_code(message, archive), tree, archive)) is not None:
+            return answer
         called = "the document" if file is None else str(file)
         return await Submission(message, name, called, key).send(api, archive)
 

@@ -9,10 +9,12 @@ from slipway.commands.options import (
     LOCAL,
     After,
     AfterFailure,
+    DryRun,
     Env,
     IdempotencyKey,
     JsonLines,
     Key,
+    MaxCost,
     Secrets,
     Url,
 )
@@ -66,10 +68,6 @@ Sweep = Annotated[
 Parallel = Annotated[
     int | None, typer.Option(min=1, help="jobs of the sweep at once  [default: all of them]")
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="show files, job.json and what would happen; send nothing")
-]
-
 
 _HELP = """Send a script or a folder, follow its job, and download its output.
 
@@ -114,6 +112,7 @@ def run(
     sweep: Sweep = None,
     parallel: Parallel = None,
     dry_run: DryRun = False,
+    max_cost: MaxCost = None,
     idempotency_key: IdempotencyKey = "",
     as_json: JsonLines = False,
     url: Url = LOCAL,
@@ -128,12 +127,12 @@ def run(
     from slipway.commands.run.parameters import parameters
     from slipway.commands.run.run import run as send_and_follow
 
-    how_long, hold_length = time_limit(time), time_limit(hold, "--hold")
-    named, urls = labels(label or ()), tuple(notify or ())
-    terms = Terms(how_long, priority, retry, named, experiment, urls, hold_length)
+    how_long, hold_length, to_urls = time_limit(time), time_limit(hold, "--hold"), tuple(notify or ())
+    terms = Terms(how_long, priority, retry, labels(label or ()), experiment, to_urls, hold_length)
     order, values = Order(after or (), after_failure or ()), variables(env or ())
     words, sealed = tuple(arguments or ()), secret_values(secret or ())
     choices = Choices(nodes, image, values, words, cluster, gpus, order, sealed, terms)
-    options = Options(choices, name, save, script, parameters(sweep or ()), parallel, once=idempotency_key)
+    of_sweep, once = parameters(sweep or ()), idempotency_key
+    options = Options(choices, name, save, script, of_sweep, parallel, once=once, max_cost=max_cost)
     code = send_and_follow(path, options, url, key, to=to, detach=detach, dry=dry_run, as_json=as_json)
     raise typer.Exit(code)

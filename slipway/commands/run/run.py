@@ -56,7 +56,7 @@ def run(
         except KeyboardInterrupt:
             return _interrupted(submissions, url, key, report, ending)
         if dry:
-            return explained(answer, JOB_FILE, as_json=as_json)
+            return explained(answer, JOB_FILE, options.max_cost, as_json=as_json)
         if options.sweep or "sweepId" in answer:
             show(answer, sweep_lines, as_json=as_json)
             return 0

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from slipway.commands.options import LOCAL, After, AfterFailure, IdempotencyKey, Json, Key, Url
+from slipway.commands.options import (
+    LOCAL,
+    After,
+    AfterFailure,
+    DryRun,
+    IdempotencyKey,
+    Json,
+    Key,
+    MaxCost,
+    Url,
+)
 
 app = typer.Typer()
 
@@ -18,6 +28,8 @@ def submit(
     code: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="folder whose copy the job runs in  [default: none]")
     ] = None,
+    dry_run: DryRun = False,
+    max_cost: MaxCost = None,
     idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     url: Url = LOCAL,
@@ -28,7 +40,8 @@ def submit(
     A job.json that runs a script beside it is sent with its folder, as by `slipway run`.
     """
     from slipway.client.request.order import Order
-    from slipway.commands.submit.submit import run
+    from slipway.commands.submit.submit import How, run
 
     order = Order(after or (), after_failure or ())
-    raise typer.Exit(run(file, url, key, order, code, once=idempotency_key, as_json=as_json))
+    how = How(idempotency_key, max_cost, dry_run, as_json)
+    raise typer.Exit(run(file, url, key, order, code, how))

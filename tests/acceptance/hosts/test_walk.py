@@ -36,6 +36,7 @@ ELSEWHERE: Mapping[str, str] = {
 WALK = """
 version --json
 completion bash
+skill
 init python --to made
 init sweep --to swept
 validate HELLO

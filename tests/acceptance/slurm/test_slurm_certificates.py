@@ -49,8 +49,7 @@ def login(cluster: Slurm, folder: Path) -> Iterator[str]:
     """A login node of the cluster. Gives the key that signs."""
     (folder / "login").mkdir()
     public = new_key(folder / "enter_ca")
-    variables = {"SLURM_CONF": str(cluster.client_conf)}
-    with login_node(folder / "login", cluster.user, public, variables) as node:
+    with login_node(folder / "login", cluster.user, public, cluster.client_environment) as node:
         program = folder / "bin" / "ssh"
         options = " ".join(f"'{one}'" for one in node.options)
         program.write_text(f'#!/bin/sh\nPATH="${{PATH#*:}}"\nexec ssh {options} "$@"\n')

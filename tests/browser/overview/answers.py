@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+NEVER = "can never start as things stand: it asks for 9 nodes, gpu has at most 6"
 LONG = "speech-conformer-large-960h-specaugment-v12-long-name-of-64-ch"
 
 
@@ -44,21 +45,31 @@ def team(name: str | None, used: float, reserved: float, jobs: int, **members: A
 
 def busy(scope: str = "all") -> dict[str, Any]:
     """Jobs of every kind, a cluster that scales, and three teams."""
+    nodes = {"idle": 0, "running": 4, "preparing": 0, "leaving": 0, "unusable": 0}
+    counts = {"running": 3, "queued": 2, "accepted": 115, "failed": 20, "succeeded": 244, "cancelled": 3}
     return {
         "scope": scope,
         "since": at(24 * 60),
-        "counts": {
-            "running": 3,
-            "queued": 2,
-            "accepted": 115,
-            "failed": 20,
-            "succeeded": 244,
-            "cancelled": 3,
-        },
+        "counts": counts,
+        **_waiting_and_failed(),
+        **_running_and_ended(),
+        "ends": {"hours": 1, "succeeded": [3, 2, 0, *([11] * 21)], "failed": [0, 1, 0, *([1] * 19), 0, 0]},
+        "clusters": [{"name": "gpu", "nodes": nodes, "maximum": 6, "at": at(3)}],
+        "month": "2026-11",
+        "currency": "USD",
+        "countedSince": at(20_000),
+        "use": [
+            team("vision", 41, 126, 3, limitGpuHours=500),
+            team("speech", 112, 0, 1),
+            team(None, 9, 0, 0),
+        ],
+    }
+
+
+def _waiting_and_failed() -> dict[str, Any]:
+    return {
         "waiting": [
-            waiting(
-                "TooManyNodes", "gpu", "it asks for 9 nodes, gpu has at most 6", 1, "too-big", never=True
-            ),
+            waiting("TooManyNodes", "gpu", NEVER, 1, "too-big", never=True),
             waiting("TeamQuota", "vision", "2 of 2 nodes in use", 53, "nightly-003", nextBy=at(-25)),
             waiting("TeamQuota", "speech", "1 of 1 node in use", 50, "speech-001"),
             waiting("SweepTurn", "s_1", "3 of its jobs are at work at once", 12, "tune-lr-09"),
@@ -69,6 +80,11 @@ def busy(scope: str = "all") -> dict[str, Any]:
             failure("FileNotFoundError: /data/train-#.tfrecord", 1, "resnet50-base", "resnet50-base"),
             failure("MemoryError", 1, "oom-kill", "oom-kill"),
         ],
+    }
+
+
+def _running_and_ended() -> dict[str, Any]:
+    return {
         "idle": [{**mark("metrics-running", 0), "since": at(22), "endsAfter": at(-9)}],
         "running": [
             running("resnet50-cosine", 1, 12, 16, owner="mia@example.com", team="vision"),
@@ -79,23 +95,6 @@ def busy(scope: str = "all") -> dict[str, Any]:
             ended("tune-lr-08", "succeeded", 2, 12),
             ended("bert-pretrain", "cancelled", 5, 190),
             ended("oom-kill", "failed", 9, 1, error="exit code 137: the node had no memory left"),
-        ],
-        "ends": {"hours": 1, "succeeded": [3, 2, 0, *([11] * 21)], "failed": [0, 1, 0, *([1] * 19), 0, 0]},
-        "clusters": [
-            {
-                "name": "gpu",
-                "nodes": {"idle": 0, "running": 4, "preparing": 0, "leaving": 0, "unusable": 0},
-                "maximum": 6,
-                "at": at(3),
-            }
-        ],
-        "month": "2026-11",
-        "currency": "USD",
-        "countedSince": at(20_000),
-        "use": [
-            team("vision", 41, 126, 3, limitGpuHours=500),
-            team("speech", 112, 0, 1),
-            team(None, 9, 0, 0),
         ],
     }
 

@@ -37,7 +37,7 @@ async def test_what_is_stuck_and_why_is_there_without_a_click(work: Reader) -> N
     await expect(attention.nth(1)).to_contain_text("metrics-running does nothing with what it has")
     reasons = page.get_by_role("list", name="Waiting, by reason").get_by_role("listitem")
     await expect(reasons.nth(1)).to_contain_text("53Quota of the team vision2 of 2 nodes in use")
-    await expect(reasons.nth(1)).to_contain_text(re.compile(r"oldest 3\d min, room by \d"))
+    await expect(reasons.nth(1)).to_contain_text(re.compile(r"oldest 3\d min, room within 2\d min"))
     await expect(page.get_by_role("link", name=re.compile("^Waiting 117 oldest"))).to_contain_text(
         "103 for a quota, 12 for their sweep"
     )
@@ -98,11 +98,11 @@ async def test_hours_are_a_picture_with_a_sentence(work: Reader) -> None:
 
 
 async def test_the_scope_is_asked_for_and_remembered(page: Page, reader: Reader) -> None:
-    asked = list[str]()
+    scopes = list[str]()
 
     async def answer(route: Route) -> None:
         (scope,) = parse_qs(urlsplit(route.request.url).query)["scope"]
-        asked.append(scope)
+        scopes.append(scope)
         await route.fulfill(json=busy(scope))
 
     caller = {
@@ -128,7 +128,7 @@ async def test_the_scope_is_asked_for_and_remembered(page: Page, reader: Reader)
     await expect(page.get_by_role("link", name="Team vision", exact=True)).to_have_attribute(
         "aria-current", "true"
     )
-    assert [*dict.fromkeys(asked)] == ["all", "team"]
+    assert [*dict.fromkeys(scopes)] == ["all", "team"]
 
 
 async def test_a_key_without_a_name_has_no_jobs_of_its_own(work: Reader) -> None:

@@ -154,6 +154,21 @@ async def test_each_rank_is_entered_on_its_own_node(cluster: Slurm) -> None:
     assert [place.values["node"].encode() + b"\n" for place in entered.places] == [n.stdout for n in nodes]
 
 
+async def test_a_process_that_another_job_left_there_before_is_not_taken_for_the_job(cluster: Slurm) -> None:
+    marks = {"SLIPWAY_JOB_ID": JOB, "SLIPWAY_ATTEMPT": "1", "AZ_BATCHAI_TASK_INDEX": "0"}
+    planted = await asyncio.create_subprocess_exec(
+        "sleep", "600", env={**os.environ, **marks, "COLOUR": "red"}
+    )
+    try:
+        async with running(cluster) as entered:
+            answer = await entered.run("printenv", "COLOUR")
+    finally:
+        planted.kill()
+        await planted.wait()
+
+    assert answer.stdout == b"dark  blue\n", answer.stderr
+
+
 async def test_a_terminal_is_one_there_with_its_kind(cluster: Slurm) -> None:
     async with running(cluster) as entered:
         words = entered.words(["sh", "-c", "tty && echo $TERM && exit 9"], terminal=True)

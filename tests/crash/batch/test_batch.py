@@ -78,7 +78,7 @@ async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(f
 
 @pytest.mark.parametrize("block", range(0, size(60, 20), 20))
 async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int) -> None:
-    for seed in range(block, block + 20):
+    for seed in range(block, block + size(20, 20, 8)):
         dice = random.Random(seed)
         wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 30), dice.randint(1, 5))}
         plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 3))}

@@ -81,7 +81,7 @@ async def test_an_attempt_that_is_cut_off_is_followed_by_one_or_answers_for_it(c
 
 @pytest.mark.parametrize("block", range(size(6, 1)))
 async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int) -> None:
-    for seed in range(20 * block, 20 * block + size(20, 5)):
+    for seed in range(20 * block, 20 * block + size(20, 5, 3)):
         dice = random.Random(seed)
         wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 30), dice.randint(0, 4))}
         plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 2))}

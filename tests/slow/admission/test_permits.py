@@ -9,18 +9,23 @@ from shared.admission.gates import GATES
 from shared.lifecycle.grants import KEEPERS
 
 ROOT = Path(__file__).resolve().parents[3]
-TREES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+TEXTS = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for top in ("shared", "functions")
     for path in (ROOT / top).rglob("*.py")
 }
+
+
+def trees_with(name: str) -> dict[str, ast.Module]:
+    """The modules whose text has this name."""
+    return {path: ast.parse(text) for path, text in TEXTS.items() if name in text}
 
 
 def calls_of(name: str) -> set[str]:
     """The functions that call something by this name."""
     return {
         f"{path}: {function.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees_with(name).items()
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
@@ -32,7 +37,7 @@ def takers_of(kind: str) -> set[str]:
     """The functions that have a parameter of this type."""
     return {
         f"{path}: {function.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees_with(kind).items()
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for one in (*function.args.args, *function.args.kwonlyargs)

@@ -34,7 +34,7 @@ def test_help_names_the_commands_and_imports_none_of_them() -> None:
 
     assert ran.returncode == 0, ran.stderr
     assert {"validate", "version"} <= set(ran.stdout.split())
-    assert "..." not in ran.stdout.partition("Run jobs:")[2]  # so a cut sentence would end
+    assert "..." not in ran.stdout.partition("First:")[2]  # so a cut sentence would end
     assert ran.stdout.splitlines()[-1] == "[]"
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.hand import OF_OTHERS, OF_UNIT
-from tests.parts import BY_MAKE_TEST, IN_MAKE_TEST, PARTS, places_of
+from tests.parts import BY_MAKE_TEST, PARTS, places_of
 
 ROOT = Path(__file__).resolve().parents[3]
 #: One that fails when its words are those of FAIL.
@@ -126,15 +125,6 @@ def test_each_place_of_a_part_is_run_by_one_of_the_two_commands_in_its_represent
     assert not any(word.startswith("--cases") for command in commands for word in command)
 
 
-def test_make_test_runs_some_cases_of_each_test_of_its_list_and_of_what_computes() -> None:
-    commands = pytest_of("TESTS=tests")
-
-    places = [word for command in commands for word in command if word.startswith("tests/")]
-    assert sorted(places) == sorted([*IN_MAKE_TEST, "tests/crash", "tests/fuzz", "tests/unit"])
-    numbers = {"tests/unit" in command: word for command in commands for word in command if "--cases" in word}
-    assert numbers == {True: f"--cases={OF_UNIT}", False: f"--cases={OF_OTHERS}"}
-
-
 def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:
     for part in set(PARTS) - {"templates"}:
         (checkout / "asked").unlink(missing_ok=True)
@@ -144,7 +134,7 @@ def test_no_part_is_left_out_by_the_script(checkout: Path) -> None:
 
 
 def pytest_of(tests: str) -> list[list[str]]:
-    """The two commands of `make test`, in words."""
+    """The two commands of `make test TESTS=…`, in words."""
     argv = ["make", "-n", "test-computing", "test-waiting", tests]
     shown = subprocess.run(argv, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [line.split() for line in shown.splitlines() if " -m pytest " in line]

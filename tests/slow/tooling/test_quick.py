@@ -1,12 +1,14 @@
-"""What `make quick` runs: every unit test once, and a failure of any command is one of all."""
+"""What `make quick` and `make test` run: every unit test once, and a failure of any command is one of all."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests import quick
+from tests.parts import IN_MAKE_TEST, OF_OTHERS, OF_UNIT
 
 
 def test_every_module_of_the_unit_tests_is_in_one_group() -> None:
@@ -17,6 +19,37 @@ def test_every_module_of_the_unit_tests_is_in_one_group() -> None:
     ]
 
     assert sorted(modules) == sorted(quick.UNIT.rglob("test_*.py"))
+
+
+def test_make_test_runs_some_cases_of_each_test_of_its_list_and_of_what_computes() -> None:
+    commands = quick.commands_of_make_test(["-x"])
+
+    number = {place: argv[3] for argv in commands for place in argv if place.startswith("tests/")}
+    of_unit = [*quick.rooms(), *quick.BESIDE_UNIT]
+    assert number == {
+        **dict.fromkeys(IN_MAKE_TEST, f"--cases={OF_OTHERS}"),
+        **dict.fromkeys(of_unit, f"--cases={OF_UNIT}"),
+    }
+    assert sum(len(argv) for argv in commands) == len(number) + 7 * len(commands), "each place once"
+    assert all(argv[-1] == "-x" for argv in commands)
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        ([], ["-m tests.quick --tests --all -x"]),
+        (["TESTS=tests/unit/core tests/slow/core"], ["-j 2 test-computing test-waiting"]),
+        (["TESTS=tests/slow/core"], [" test-computing test-waiting"]),
+    ],
+)
+def test_make_test_without_names_runs_its_list_and_else_what_is_named(
+    tests: list[str], expected: list[str]
+) -> None:
+    argv = ["make", "-n", "test", *tests, "BREADTH=--all", "MORE=-x"]
+    shown = subprocess.run(argv, cwd=quick.ROOT, check=True, capture_output=True, text=True).stdout
+
+    assert [line for line in expected if line not in shown] == []
+    assert ("tests.quick" in shown) == (not tests)
 
 
 def test_the_groups_take_about_as_long_as_each_other() -> None:
@@ -33,7 +66,7 @@ def test_a_command_that_fails_fails_all_and_the_others_run(
     for program, code in zip(programs, codes, strict=True):
         program.write_text(f"print('has run', {code}); raise SystemExit({code})")
 
-    assert quick.main([["python", str(program)] for program in programs]) == result
+    assert quick.main([["python", str(program)] for program in programs], at_once=2) == result
 
     shown = capsys.readouterr().out
     assert [f"has run {code}" in shown for code in codes] == [True] * len(codes)

@@ -167,8 +167,8 @@ def test_its_metadata_names_the_command_and_what_remote_use_needs(wheel_file: Pa
     result = Parser().parsestr(archive.read(f"{place}/METADATA").decode())
 
     expected = {re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]}
-    asked = [one for one in result.get_all("Requires-Dist", []) if "extra ==" not in one]
-    assert {re.split(r"[~<>=]", one)[0] for one in asked} == expected
+    requirements = [one for one in result.get_all("Requires-Dist", []) if "extra ==" not in one]
+    assert {re.split(r"[~<>=]", one)[0] for one in requirements} == expected
     assert result.get_all("Provides-Extra") == list(PYPROJECT["project"]["optional-dependencies"])
     assert "slipway = slipway.entry:main" in archive.read(f"{place}/entry_points.txt").decode()
 

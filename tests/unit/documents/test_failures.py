@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -50,7 +52,8 @@ def failures_of(engine: str) -> list[Failure]:
     return [Failure(*(cell.strip() for cell in line.strip("| ").split(" | "))) for line in lines]
 
 
-def places() -> dict[str, list[str]]:
+@cache
+def places() -> Mapping[str, Sequence[str]]:
     """The name of each test → the paths and texts of the files that have it, or collect it as well."""
     result = defaultdict(list)
     for path in (ROOT / "tests").rglob("test_*.py"):

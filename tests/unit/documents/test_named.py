@@ -30,7 +30,7 @@ _ALONE = re.compile(rf"{_OPTION.pattern}(?:[ =][^-]*)?$")
 #: A path of the clone: what begins with a folder of it, and has no part that stands for something else.
 _FILE = re.compile(r"(?<![\w/.$~*<{-])((?:[\w.-]+/)+[\w.-]*)(?![\w/*<{$…])")
 #: Folders that programs make, and words that begin like a folder.
-_MADE = (".local/", "../", "./", "slipway/token", "slipway/ended", "shared/engines/NAME")
+_BY_PROGRAMS = (".local/", "../", "./", "slipway/token", "slipway/ended", "shared/engines/NAME")
 #: Options that stand alone and are of another program: whose they are.
 _OF_OTHERS = {
     "pytest here": {"--all", "--cases"},
@@ -104,7 +104,7 @@ def test_every_file_and_folder_of_the_clone_that_a_page_names_is_there() -> None
         for where, code in code_of_pages()
         if "/rules/" not in where
         for path in _FILE.findall(code)
-        if not path.startswith(_MADE) and (ROOT / path.partition("/")[0]).exists()
+        if not path.startswith(_BY_PROGRAMS) and (ROOT / path.partition("/")[0]).exists()
     }
 
     assert len(files) > 150

@@ -15,7 +15,7 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.core.engine import Cluster, Engine
 from shared.core.errors import Misconfigured
-from shared.core.teams.document import Team, Teams
+from shared.core.teams.document import Quota, Team, Teams
 from shared.intake.drops.drop import look_at_folder
 from shared.jobspec import (
     CODES,
@@ -190,6 +190,7 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
     "SW115": lambda world: None,
     "SW117": _a_large_folder,
     "SW118": lambda world: world.drops.upload("digits/.env", b"x"),
+    "SW119": lambda world: None,
     "SW116": lambda world: archived(world, b"an archive"),
 }
 
@@ -204,8 +205,8 @@ async def _in_a_world(code: str, text: str) -> dict[str, str]:
         await world.message({"idempotencyKey": "order-7", "spec": first}, "m1")
     if code == "SW112":
         await world.message({"name": "prepare", "spec": job_json()}, "m1")
-    if code == "SW113":
-        await world.ports.teams.put(Teams(teams={"vision": Team()}), "")
+    if code in ("SW113", "SW119"):
+        await world.ports.teams.put(Teams(teams={"vision": Team(quota=Quota(nodes=2))}), "")
     accepted = await world.message(text.encode(), "m2")
     return {problem["code"]: problem["severity"] for problem in accepted.job.problems}
 

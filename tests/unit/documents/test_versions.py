@@ -33,7 +33,10 @@ def documented() -> dict[str, frozenset[str]]:
 
 def _constants(path: Path) -> Iterator[str]:
     """The texts of a module that are a version, its docstrings left out."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    source = path.read_text(encoding="utf-8")
+    if not _VERSION.search(source):
+        return
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _VERSION.fullmatch(node.value):
             yield node.value
 

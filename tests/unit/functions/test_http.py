@@ -10,12 +10,16 @@ import pytest
 
 from functions.document import key_of
 from functions.openapi.operation import bordered
+from shared.adapters.ssh_certificates import certificates_of
 from shared.core.caller import READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misconfigured, Misuse, SlipwayError, Transient, Unavailable
 from shared.core.job import JobState
+from shared.core.ledger.activity import act_of
 from shared.intake.accept import Accepted
 from shared.intake.message import Request, read_request
 from shared.intake.request_door import request_arrived, request_explained, request_validated
+from tests.unit.adapters.ssh_keys import private_key, public_key
+from tests.unit.functions.scene import Scene
 from tests.unit.world import World, job_json
 
 ANN = Caller("ann", frozenset({SUBMIT}))
@@ -115,3 +119,44 @@ async def test_a_body_of_a_type_that_a_form_can_send_is_refused_with_the_type_to
 )  # fmt: skip
 async def test_other_types_and_posts_without_a_body_are_taken(kind: str | None, body: bytes) -> None:
     assert (await accept(posted(kind, body))).status_code == 202
+
+
+KEY = public_key()
+
+
+async def entry(scene: Scene, document: object) -> func.HttpResponse:
+    """The answer to ann, who asks where her job runs, behind a login node that wants certificates."""
+    world = scene.world
+    world.use(certificates=certificates_of(private_key()))
+    world.engine.gate = "slipway-enter 7 n0 t.1"
+    world.engine.set_state(world.engine.started[-1], JobState.RUNNING)
+    await world.make_pass()
+    return await scene.ask("enter_job", "ann", document)
+
+
+async def test_an_entry_has_a_certificate_and_its_line_in_the_trail_the_number(scene: Scene) -> None:
+    answer = await entry(scene, {"rank": 0, "publicKey": KEY})
+
+    place = json.loads(answer.get_body())["srun"]
+    assert (answer.status_code, place["login"], "expires" in place) == (200, "head", True)
+    assert place["certificate"].startswith("ssh-ed25519-cert-v01@openssh.com ")
+    act = scene.world.activity.acts[-1]
+    assert (act.by, act.operation, act.subject) == ("ann", "enter_job", scene.values["id"])
+    assert act.detail.startswith("rank 0 on dev (memory), certificate ")
+    assert act_of(act.line) == act
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("", " ", "x", 7, None, [KEY], f"{KEY}\n", f"{KEY} ann@example.com", f"{KEY}\n{KEY}"),
+        *(f'command="id" {KEY}', f"cert-authority {KEY}", KEY.partition(" ")[2], KEY.replace(" ", "  ")),
+        *("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQ", "ecdsa-sha2-nistp256 AAAAE2VjZHNh", KEY[:-1], f"{KEY}A"),
+        *("sk-ssh-ed25519@openssh.com AAAAGnNr", f"ssh-ed25519 {'A' * 68}", f"{KEY[:-1]}\u0661"),
+    ],
+)
+async def test_a_key_in_another_form_is_refused_and_the_job_not_entered(scene: Scene, key: object) -> None:
+    answer = await entry(scene, {"publicKey": key})
+
+    assert (answer.status_code, "ssh-keygen" in json.loads(answer.get_body())["remedy"]) == (400, True)
+    assert (await scene.world.job(scene.values["id"])).entered == ()

@@ -90,6 +90,8 @@ HOSTILE = {
     "deep": b"[" * 100_000 + b"\n",
     "a lone surrogate": GOOD.replace(b"ann", b"\\ud800"),
     "a code of a terminal": GOOD.replace(b"ann", b"\\u001b[31m"),
+    "details that are an object": GOOD.replace(b'"ann"', b'"ann", "detail": {}'),
+    "details in another line": GOOD.replace(b'"ann"', b'"ann", "detail": "a\\nb"'),
     "an endless name": GOOD.replace(b"ann", b"a" * 100_000),
     "longer than what is read at once": b"x" * (2 * CHUNK + 5) + b"\n",
     "a status that is none": GOOD.replace(b"202", b"true") + GOOD.replace(b"202", b"9999999999999999999"),

@@ -14,6 +14,7 @@ from tests.breadth import (
     pairs,
     rounds,
     share,
+    size,
     some_each,
     try_everything,
 )
@@ -74,11 +75,11 @@ def test_tests_that_divide_cases_among_them_try_each_once_and_a_thorough_run_all
 
 
 def test_a_thorough_run_may_try_one_of_three_and_every_fault_tries_each() -> None:
-    before, results = (breadth._everything, breadth._every_fault), {}
+    before, results = (breadth._everything, breadth._every_fault, breadth._only_some), {}
     for every_fault in (False, True):
         try_everything(expected=True, every_fault=every_fault)
         results[every_fault] = [every_few(range(10), number, thorough=3) for number in range(3)]
-    try_everything(before[0], every_fault=before[1])
+    try_everything(before[0], every_fault=before[1], only_some=before[2])
 
     assert results == {False: [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8]], True: [list(range(10))] * 3}
 
@@ -102,9 +103,15 @@ def test_in_each_round_a_member_occurs_once_and_all_rounds_have_every_pair(
     assert {str(one) for (one,) in singly} == {str(one) for one in every}
 
 
-def test_some_examples_are_always_tried() -> None:
-    assert 20 <= examples(30) <= 30
-    assert examples(600) >= 100
+def test_some_examples_are_always_tried_and_fewer_where_some_cases_are() -> None:
+    before = (breadth._everything, breadth._every_fault, breadth._only_some)
+    results = []
+    for everything, only_some in ((True, False), (True, True), (False, False), (False, True)):
+        try_everything(everything, only_some=only_some)
+        results.append((examples(30), examples(600), size(9, 5), size(9, 5, 2)))
+    try_everything(before[0], every_fault=before[1], only_some=before[2])
+
+    assert results == [(30, 600, 9, 9), (30, 600, 9, 9), (20, 120, 5, 5), (10, 60, 5, 2)]
 
 
 @pytest.mark.parametrize("kinds", [5, 6, 7, 9, 11, 12])

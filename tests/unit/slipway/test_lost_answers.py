@@ -78,7 +78,9 @@ MORE = {
 _LOCAL = "changes nothing but files of this machine"
 #: Commands that do not ask the API, or do not repeat what they ask: why, or which test is theirs.
 OTHERS = {
-    **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _LOCAL),
+    **dict.fromkeys(
+        ("az-env", "completion", "skill", "init", "logout", "teams key", "validate", "version"), _LOCAL
+    ),
     **dict.fromkeys(("demo", "emulate batch", "tensorboard", "up"), "starts programs of this machine"),
     **dict.fromkeys(("forward", "shell", "ssh-config"), "starts a tool in a job, which repeats nothing"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),

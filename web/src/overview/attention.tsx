@@ -5,15 +5,15 @@ import { many, roughly, visibleName } from "../format";
 import { Sign } from "../parts/icon";
 import { link } from "../route";
 import { Panel } from "./panel";
-import { listOf } from "./reasons";
-import { type Seen, WRONG, sinceWhen } from "./seen";
+import { listOf, reasonOf } from "./reasons";
+import { type Facts, WRONG, sinceWhen } from "./facts";
 
 /** Errors that are shown one by one; others are in the list. */
 const MOST = 5;
 
 /** What needs someone: errors, each once with its number, jobs that can never start, those that do nothing, silent clusters. */
-export function Attention(seen: Seen) {
-  const { answer, among, now } = seen;
+export function Attention(facts: Facts) {
+  const { answer, among, now } = facts;
   const { failures, idle, clusters, leftOut } = answer;
   const never = answer.waiting.filter((group) => group.never);
   const silent = clusters.filter(({ nodes, at }) => nodes === null && at !== null);
@@ -22,7 +22,7 @@ export function Attention(seen: Seen) {
   const all = link(["jobs"], { state: WRONG.join(), order: "ended", since: answer.since, ...among });
   return (
     <Panel id="attention" title="Needs attention" count={number || undefined} more={failures.length > 0 && <a class="link" href={all}>All that failed</a>}>
-      {number === 0 && <p class="empty">Nothing needs anyone. {succeeded(seen)}</p>}
+      {number === 0 && <p class="empty">Nothing needs anyone. {succeeded(facts)}</p>}
       <ul class="lines todo" aria-labelledby="attention" data-start>
         {never.map((group) => (
           <Never key={group.oldest.id} group={group} now={now} />
@@ -52,7 +52,7 @@ export function Attention(seen: Seen) {
   );
 }
 
-function succeeded({ answer: { counts, since }, now }: Seen): string {
+function succeeded({ answer: { counts, since }, now }: Facts): string {
   const good = counts["succeeded"] ?? 0;
   return good > 0 ? `${many(good, "job")} succeeded since ${sinceWhen(since, now)}.` : `Nothing failed since ${sinceWhen(since, now)}.`;
 }
@@ -114,7 +114,7 @@ function Failure({ group, since, among, now }: { group: FailureGroup; since: str
 
 /** Jobs that can never start as things stand, with the change that they need in the words of the API. */
 function Never({ group, now }: { group: WaitingGroup; now: number }) {
-  const { jobs, oldest, text } = group;
+  const { jobs, oldest } = group;
   const name = visibleName(oldest.name);
   const place = listOf(group);
   const href = typeof place === "string" ? link(["jobs", place]) : link(["jobs"], place);
@@ -122,7 +122,7 @@ function Never({ group, now }: { group: WaitingGroup; now: number }) {
     <Entry
       sign="stuck"
       first={<><a class="name" href={href}>{jobs === 1 ? name : many(jobs, "job")}</a> can never start <span class="soft">for {roughly(now - Date.parse(oldest.at))}</span></>}
-      second={text}
+      second={reasonOf(group)}
     >
       <a class="button" href={href}>
         {jobs === 1 ? "Open" : `Show the ${jobs.toLocaleString("en")}`}

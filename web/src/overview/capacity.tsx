@@ -5,7 +5,7 @@ import type { Meaning } from "../parts/icon";
 import { Meter } from "../parts/meter";
 import { link } from "../route";
 import { Panel } from "./panel";
-import { type Seen, freeOf, sinceWhen } from "./seen";
+import { type Facts, freeOf, sinceWhen } from "./facts";
 
 /** Nodes that are drawn with their jobs, and as cells; more of them are a bar. */
 const [SEATS, CELLS] = [12, 60];
@@ -19,8 +19,8 @@ const STATES: readonly (readonly [state: string, of: Meaning | "free"])[] = [
 ];
 
 /** The nodes of every cluster, those that it may still get with a dashed border. */
-export function Capacity(seen: Seen) {
-  const { clusters, leftOut } = seen.answer;
+export function Capacity(facts: Facts) {
+  const { clusters, leftOut } = facts.answer;
   return (
     <>
       {clusters.map((one, index) => (
@@ -35,7 +35,7 @@ export function Capacity(seen: Seen) {
           }
         >
           <div class="fill">
-            <Nodes of={one} seen={seen} />
+            <Nodes of={one} facts={facts} />
           </div>
         </Panel>
       ))}
@@ -49,28 +49,28 @@ export function Capacity(seen: Seen) {
 }
 
 /** The nodes one by one where they are few, as a bar where they are many; in words in any case. */
-function Nodes({ of: cluster, seen }: { of: ClusterNodes; seen: Seen }) {
+function Nodes({ of: cluster, facts }: { of: ClusterNodes; facts: Facts }) {
   const { nodes, at } = cluster;
   const capacity = freeOf(cluster);
   if (nodes === null || capacity === null) {
-    return <p class="soft">{at === null ? "Its nodes have not been counted yet." : `It does not answer, since ${sinceWhen(at, seen.now)}.`}</p>;
+    return <p class="soft">{at === null ? "Its nodes have not been counted yet." : `It does not answer, since ${sinceWhen(at, facts.now)}.`}</p>;
   }
-  const there = STATES.flatMap(([state, of]) => ((nodes[state] ?? 0) > 0 ? [{ state, of, count: nodes[state] ?? 0 }] : []));
+  const present = STATES.flatMap(([state, of]) => ((nodes[state] ?? 0) > 0 ? [{ state, of, count: nodes[state] ?? 0 }] : []));
   const outside = capacity.free - (nodes["idle"] ?? 0);
-  const words = [...there.map(({ state, count }) => `${count} ${state}`), ...(outside > 0 ? [`${outside} more when needed`] : [])].join(" · ");
+  const words = [...present.map(({ state, count }) => `${count} ${state}`), ...(outside > 0 ? [`${outside} more when needed`] : [])].join(" · ");
   return (
     <>
       {capacity.most <= SEATS ? (
-        <Seats name={cluster.name} there={there} outside={outside} seen={seen} />
+        <Seats name={cluster.name} present={present} outside={outside} facts={facts} />
       ) : capacity.most <= CELLS ? (
         <div class="cells" aria-hidden="true">
-          {there.flatMap(({ state, of, count }) => Array.from({ length: count }, (_, index) => <i key={`${state}${index}`} class={`cell-${of}`} />))}
+          {present.flatMap(({ state, of, count }) => Array.from({ length: count }, (_, index) => <i key={`${state}${index}`} class={`cell-${of}`} />))}
           {Array.from({ length: outside }, (_, index) => (
             <i key={index} class="cell-none" />
           ))}
         </div>
       ) : (
-        <Meter parts={there.map(({ of, count }) => ({ of: of === "free" ? "hair" : of, amount: count }))} whole={capacity.most} />
+        <Meter parts={present.map(({ of, count }) => ({ of: of === "free" ? "hair" : of, amount: count }))} whole={capacity.most} />
       )}
       <p class="num soft">{words || "No nodes now."}</p>
     </>
@@ -79,19 +79,19 @@ function Nodes({ of: cluster, seen }: { of: ClusterNodes; seen: Seen }) {
 
 interface SeatsProps {
   name: string;
-  there: readonly { state: string; of: Meaning | "free"; count: number }[];
+  present: readonly { state: string; of: Meaning | "free"; count: number }[];
   /** Nodes that the cluster gets when they are needed. */
   outside: number;
-  seen: Seen;
+  facts: Facts;
 }
 
 /** Each node with the job that has it; which of the nodes it is, only the cluster knows. */
-function Seats({ name, there, outside, seen: { answer, now } }: SeatsProps) {
+function Seats({ name, present, outside, facts: { answer, now } }: SeatsProps) {
   const idle = new Map(answer.idle.map(({ id, since }) => [id, since]));
   const jobs = answer.running.filter((job) => job.cluster === name).flatMap((job) => Array.from({ length: job.nodes }, () => job));
   return (
     <ul class="seats">
-      {there.flatMap(({ state, of, count }) =>
+      {present.flatMap(({ state, of, count }) =>
         Array.from({ length: count }, (_, index) => {
           const job = state === "running" ? jobs[index] : undefined;
           const since = job && idle.get(job.id);

@@ -5,10 +5,10 @@ import { shortWho } from "../header/me";
 import { State } from "../parts/parts";
 import { link } from "../route";
 import { Panel } from "./panel";
-import type { Seen } from "./seen";
+import type { Facts } from "./facts";
 
 /** The jobs that ended last: success is quiet, a failure has its error. */
-export function Ended({ answer: { ended }, among, now }: Seen) {
+export function Ended({ answer: { ended }, among, now }: Facts) {
   if (ended.length === 0) return null;
   return (
     <Panel

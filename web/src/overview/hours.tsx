@@ -2,13 +2,13 @@ import { clockTime } from "../days";
 import { many } from "../format";
 import { link } from "../route";
 import { Panel } from "./panel";
-import { type Seen, WRONG } from "./seen";
+import { type Facts, WRONG } from "./facts";
 
 /** Of the drawing, in its own units. */
 const [WIDTH, HEIGHT, HOUR] = [340, 92, 3_600_000];
 
 /** How many jobs ended in each hour, and how many of them failed. */
-export function Hours({ answer: { ends, since }, among }: Seen) {
+export function Hours({ answer: { ends, since }, among }: Facts) {
   const { succeeded, failed, hours } = ends;
   const sums = succeeded.map((good, index) => good + (failed[index] ?? 0));
   const most = Math.max(1, ...sums);

@@ -4,7 +4,7 @@ import { type Meaning, Sign } from "../parts/icon";
 import { Meter, type Part } from "../parts/meter";
 import { link } from "../route";
 import { kindOf } from "./reasons";
-import { freeOf, type Seen, sinceWhen, sumOf, WAITING, WRONG } from "./seen";
+import { freeOf, type Facts, sinceWhen, sumOf, WAITING, WRONG } from "./facts";
 
 interface NumberProps {
   sign: string;
@@ -17,13 +17,13 @@ interface NumberProps {
 }
 
 /** Four numbers that are read from afar, each with a sentence and the way to its jobs. */
-export function Numbers(seen: Seen) {
+export function Numbers(facts: Facts) {
   return (
     <div class="answers">
-      <RunningNow {...seen} />
-      <WaitingNow {...seen} />
-      <Failed {...seen} />
-      <Free {...seen} />
+      <RunningNow {...facts} />
+      <WaitingNow {...facts} />
+      <Failed {...facts} />
+      <Free {...facts} />
     </div>
   );
 }
@@ -44,7 +44,7 @@ function One({ sign, title, href, number, beside, sentence, parts }: NumberProps
   );
 }
 
-function RunningNow({ answer, among, now }: Seen) {
+function RunningNow({ answer, among, now }: Facts) {
   const { counts, running, idle } = answer;
   const number = counts["running"] ?? 0;
   const nodes = running.reduce((sum, job) => sum + job.nodes, 0);
@@ -74,7 +74,7 @@ function RunningNow({ answer, among, now }: Seen) {
   );
 }
 
-function WaitingNow({ answer, among, now }: Seen) {
+function WaitingNow({ answer, among, now }: Facts) {
   const { counts, waiting } = answer;
   const number = sumOf(counts, WAITING);
   const oldest = Math.min(...waiting.map((group) => Date.parse(group.oldest.at)));
@@ -97,7 +97,7 @@ function WaitingNow({ answer, among, now }: Seen) {
   );
 }
 
-function Failed({ answer, among, now }: Seen) {
+function Failed({ answer, among, now }: Facts) {
   const { counts, failures, since } = answer;
   const number = sumOf(counts, WRONG);
   const [good, gone] = [counts["succeeded"] ?? 0, counts["cancelled"] ?? 0];
@@ -121,19 +121,19 @@ function Failed({ answer, among, now }: Seen) {
   );
 }
 
-function Free({ answer: { clusters } }: Seen) {
-  const known = clusters.flatMap((one) => freeOf(one) ?? []);
-  const [free, most] = [known.reduce((sum, one) => sum + one.free, 0), known.reduce((sum, one) => sum + one.most, 0)];
-  const of = (...states: string[]) => clusters.reduce((sum, { nodes }) => sum + (nodes === null ? 0 : sumOf(nodes, states)), 0);
-  const silent = clusters.length - known.length;
-  const unusable = of("unusable");
+function Free({ answer: { clusters } }: Facts) {
+  const counted = clusters.flatMap((one) => freeOf(one) ?? []);
+  const [free, most] = [counted.reduce((sum, one) => sum + one.free, 0), counted.reduce((sum, one) => sum + one.most, 0)];
+  const nodesIn = (...states: string[]) => clusters.reduce((sum, { nodes }) => sum + (nodes === null ? 0 : sumOf(nodes, states)), 0);
+  const silent = clusters.length - counted.length;
+  const unusable = nodesIn("unusable");
   const sentence =
     silent > 0
       ? `${many(silent, "cluster")} ${silent === 1 ? "is" : "are"} not counted`
       : unusable > 0
         ? `${many(unusable, "node")} cannot be used`
         : free > 0
-          ? `A job of up to ${many(Math.max(...known.map((one) => one.free)), "node")} finds room`
+          ? `A job of up to ${many(Math.max(...counted.map((one) => one.free)), "node")} finds room`
           : "Every node is in use";
   const sign: Meaning | "succeeded" = free > 0 ? "succeeded" : "wait";
   return (
@@ -141,12 +141,12 @@ function Free({ answer: { clusters } }: Seen) {
       sign={sign}
       title="Free now"
       href={link(["clusters"])}
-      number={known.length > 0 ? free : "–"}
-      beside={known.length > 0 ? `of ${many(most, "node")}` : "not counted yet"}
+      number={counted.length > 0 ? free : "–"}
+      beside={counted.length > 0 ? `of ${many(most, "node")}` : "not counted yet"}
       sentence={sentence}
       parts={[
-        { of: "run", amount: of("running") },
-        { of: "wait", amount: of("preparing", "leaving") },
+        { of: "run", amount: nodesIn("running") },
+        { of: "wait", amount: nodesIn("preparing", "leaving") },
         { of: "fail", amount: unusable },
         { of: "hair", amount: free },
       ]}

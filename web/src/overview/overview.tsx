@@ -16,7 +16,7 @@ import { Hours } from "./hours";
 import { Numbers } from "./numbers";
 import "./overview.css";
 import { Running } from "./running";
-import type { Seen } from "./seen";
+import type { Facts } from "./facts";
 import { conditionsOf, scopeOf, Scopes } from "./scope";
 import { Use } from "./use";
 import { Waiting } from "./waiting";
@@ -45,7 +45,7 @@ export function Overview({ route }: { route: Route }) {
   const feed = useMemo(() => new Feed<Answer>("overview", { scope }, SHAPE), [scope]);
   const polled = usePoll(`overview ${scope}`, (signal) => feed.read(signal), { soonest: PAUSE });
   const now = useNow(deploymentTime, 10_000);
-  const seen = polled.value && { answer: polled.value, among: conditionsOf(scope, caller), now: Math.max(now, deploymentTime() - 10_000) };
+  const facts = polled.value && { answer: polled.value, among: conditionsOf(scope, caller), now: Math.max(now, deploymentTime() - 10_000) };
   return (
     <main class="page overview">
       <div class="title">
@@ -54,29 +54,29 @@ export function Overview({ route }: { route: Route }) {
         <Fresh of={polled} />
       </div>
       <Refusal error={polled.error} readAt={polled.readAt} />
-      {seen ? <Parts {...seen} /> : polled.error === undefined && <Frame />}
+      {facts ? <Parts {...facts} /> : polled.error === undefined && <Frame />}
     </main>
   );
 }
 
-function Parts(seen: Seen) {
-  const { counts, use } = seen.answer;
+function Parts(facts: Facts) {
+  const { counts, use } = facts.answer;
   const isNew = Object.keys(counts).length === 0 && use.every(({ gpuHours, jobs, cost }) => gpuHours + jobs + cost === 0);
   return (
     <>
-      <Numbers {...seen} />
+      <Numbers {...facts} />
       {isNew && <FirstJob />}
       <div class="split">
         <div class="col">
-          <Attention {...seen} />
-          <Running {...seen} />
-          <Waiting {...seen} />
-          <Ended {...seen} />
+          <Attention {...facts} />
+          <Running {...facts} />
+          <Waiting {...facts} />
+          <Ended {...facts} />
         </div>
         <div class="col">
-          <Capacity {...seen} />
-          <Hours {...seen} />
-          <Use {...seen} />
+          <Capacity {...facts} />
+          <Hours {...facts} />
+          <Use {...facts} />
         </div>
       </div>
     </>

@@ -1,6 +1,6 @@
 /** Reasons to wait, in words that people use; the API has a word for each, and some are the scheduler's own. */
 import type { WaitingGroup } from "../answers";
-import { WAITING } from "./seen";
+import { WAITING } from "./facts";
 
 interface Reason {
   /** As a title of all jobs that wait for it. */
@@ -38,6 +38,11 @@ function spaced(word: string): string {
 export function titleOf({ word, subject }: WaitingGroup): string {
   const reason = REASONS.get(word);
   return reason ? reason.title(subject) : subject ? `${spaced(word)}: ${subject}` : spaced(word);
+}
+
+/** The sentence of the API, without what the page says beside it. */
+export function reasonOf({ text }: WaitingGroup): string {
+  return text.replace(/^can never start as things stand: /, "") || "it has only just arrived";
 }
 
 export function kindOf({ word }: WaitingGroup): string {

@@ -6,10 +6,10 @@ import { Sign } from "../parts/icon";
 import { Meter } from "../parts/meter";
 import { link } from "../route";
 import { Panel } from "./panel";
-import type { Seen } from "./seen";
+import type { Facts } from "./facts";
 
 /** The newest running jobs: whose they are, how much of their limit has passed, and what they have. */
-export function Running({ answer: { running, idle, counts }, among, now }: Seen) {
+export function Running({ answer: { running, idle, counts }, among, now }: Facts) {
   const number = counts["running"] ?? 0;
   const lazy = new Map(idle.map(({ id, since }) => [id, since]));
   if (running.length === 0) return null;

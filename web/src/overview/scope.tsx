@@ -11,8 +11,8 @@ const PLACE = "slipway-scope";
 /** That of the address, else the one that the reader chose last. A function key without a name has no jobs of its own. */
 export function scopeOf(route: Route, caller: Identity): Scope {
   const offered = offeredTo(caller);
-  const asked = route.query["scope"] ?? localStorage.getItem(PLACE);
-  return offered.find((one) => one === asked) ?? "all";
+  const wish = route.query["scope"] ?? localStorage.getItem(PLACE);
+  return offered.find((one) => one === wish) ?? "all";
 }
 
 function offeredTo({ id, teams }: Identity): readonly Scope[] {

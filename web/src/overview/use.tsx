@@ -1,12 +1,12 @@
 import type { TeamMonth } from "../answers";
-import { many, shortNumber } from "../format";
+import { many } from "../format";
 import { Meter } from "../parts/meter";
 import { link } from "../route";
 import { Panel } from "./panel";
-import type { Seen } from "./seen";
+import type { Facts } from "./facts";
 
 /** What each team used in this month, apart from what its jobs may still use. */
-export function Use({ answer: { use, month, currency, leftOut } }: Seen) {
+export function Use({ answer: { use, month, currency, leftOut } }: Facts) {
   const most = Math.max(...use.map(({ gpuHours, reservedGpuHours }) => gpuHours + reservedGpuHours));
   const time = new Date(`${month}-15T12:00:00Z`);
   const name = Number.isNaN(time.getTime()) ? month : new Intl.DateTimeFormat("en", { month: "long" }).format(time);
@@ -35,13 +35,13 @@ function Team({ of, most, currency }: { of: TeamMonth; most: number; currency: s
   const { team, jobs, gpuHours, reservedGpuHours, cost, reservedCost, limitGpuHours, budget } = of;
   const byCost = limitGpuHours === undefined && budget !== undefined;
   const [used, reserved, limit] = byCost ? [cost, reservedCost, budget] : [gpuHours, reservedGpuHours, limitGpuHours];
-  const amount = (value: number) => (byCost ? money(value, currency) : `${shortNumber(value)} GPU-hours`);
+  const amount = (value: number) => (byCost ? money(value, currency) : `${hours(value)} GPU-hours`);
   const isOver = limit !== undefined && limit !== null && used + reserved > limit;
   return (
     <li>
       <div class="pair">
         {team === null ? <b>without a team</b> : <a class="name cut" href={link(["jobs"], { team })}>{team}</a>}
-        <span>{limit === undefined || limit === null ? amount(used) : `${shortNumber(used)} of ${amount(limit)}`}</span>
+        <span>{limit === undefined || limit === null ? amount(used) : `${hours(used)} of ${amount(limit)}`}</span>
       </div>
       <Meter
         parts={[
@@ -58,6 +58,10 @@ function Team({ of, most, currency }: { of: TeamMonth; most: number; currency: s
       </div>
     </li>
   );
+}
+
+function hours(value: number): string {
+  return value > 0 && value < 0.01 ? "under 0.01" : value.toLocaleString("en", { maximumSignificantDigits: 4 });
 }
 
 function money(value: number, currency: string): string {

@@ -1,14 +1,13 @@
 import type { WaitingGroup } from "../answers";
-import { comingTime } from "../days";
 import { many, roughly, visibleName } from "../format";
 import { Meter } from "../parts/meter";
 import { link } from "../route";
 import { Panel } from "./panel";
-import { listOf, titleOf } from "./reasons";
-import { type Seen, WAITING, sumOf } from "./seen";
+import { listOf, reasonOf, titleOf } from "./reasons";
+import { type Facts, WAITING, sumOf } from "./facts";
 
 /** Jobs that wait for the same are one line, with the oldest, the next, and when something becomes free. */
-export function Waiting({ answer: { waiting, counts, leftOut }, among, now }: Seen) {
+export function Waiting({ answer: { waiting, counts, leftOut }, among, now }: Facts) {
   const number = sumOf(counts, WAITING);
   const most = Math.max(...waiting.map(({ jobs }) => jobs));
   return (
@@ -39,7 +38,7 @@ function Row({ group, most, among, now }: { group: WaitingGroup; most: number; a
   const { jobs, text, never, oldest, next, nextBy } = group;
   const place = listOf(group);
   const waits = roughly(now - Date.parse(oldest.at));
-  const free = nextBy === undefined ? "" : `, room by ${comingTime(new Date(nextBy), new Date(now))}`;
+  const free = nextBy === undefined ? "" : `, room within ${roughly(Date.parse(nextBy) - now)}`;
   return (
     <li>
       <span class="n num">{jobs.toLocaleString("en")}</span>
@@ -50,7 +49,7 @@ function Row({ group, most, among, now }: { group: WaitingGroup; most: number; a
           </a>
         </div>
         <div class="cut say" title={text}>
-          {text || "it has only just arrived"}
+          {reasonOf(group)}
           {!never && jobs > 1 && ` · next is ${visibleName(next.name)}`}
           {jobs === 1 && ` · ${visibleName(oldest.name)}`}
         </div>

@@ -71,8 +71,7 @@ def login_node(
     """
     (folder / "ca.pub").write_text(f"{trusted}\n")
     new_key(folder / "host")
-    path = f"{PROGRAM.parent}:{os.environ['PATH']}"
-    env = {"PATH": path, **variables}
+    env = {**variables, "PATH": f"{PROGRAM.parent}:{variables['PATH']}"}
     lines = lines or documented()
     lines = lines.replace("Match User slipway", f"Match User {user}")
     lines = lines.replace("/etc/ssh/slipway_enter_ca.pub", str(folder / "ca.pub"))

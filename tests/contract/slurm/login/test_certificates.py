@@ -39,7 +39,9 @@ class Site(NamedTuple):
     cluster: Slurm
     node: LoginNode
     ca: Path
-    #: one that the node does not trust
+    #: the one that follows it, which the node trusts already
+    next_ca: Path
+    #: one that it does not trust
     other_ca: Path
 
     @property
@@ -92,11 +94,11 @@ async def ran(words: Sequence[str], data: bytes = b"") -> subprocess.CompletedPr
 @pytest.fixture(scope="module")
 def site(cluster: Slurm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("login")
-    ca, other = folder / "enter_ca", folder / "other_ca"
-    public, _ = new_key(ca), new_key(other)
-    variables = {"SLURM_CONF": str(cluster.client_conf), **OF_THE_ACCOUNT}
-    with login_node(folder, cluster.user, public, variables) as node:
-        yield Site(cluster, node, ca, other)
+    ca, following, other = (folder / f"{one}_ca" for one in ("enter", "next", "other"))
+    public, next_public, _ = (new_key(one) for one in (ca, following, other))
+    variables = {**cluster.client_environment, **OF_THE_ACCOUNT}
+    with login_node(folder, cluster.user, f"{public}\n{next_public}", variables) as node:
+        yield Site(cluster, node, ca, following, other)
 
 
 async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves_no_trace(site: Site) -> None:
@@ -105,6 +107,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
         ann = site.person(entered.entrances[0], "ann")
         answer = await ran(ann.words("sh", "-c", 'echo "$COLOUR-$JOB_SECRET"; env; exit 9'))
         copied = await ran(ann.words("cat"), data)
+        rotated = await ran(site.person(entered.entrances[0], "bob", ca=site.next_ca).words("true"))
         shown, code = await asyncio.to_thread(
             at_terminal, ann.words("sh", "-c", "tty && echo $TERM && exit 7", terminal=True), {**os.environ}
         )
@@ -114,6 +117,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
     assert CANARY.encode() not in answer.stdout
     assert b"slipway" not in answer.stderr
     assert copied.stdout == data
+    assert rotated.returncode == 0, rotated.stderr
     assert (code, "/dev/pts/" in shown, "xterm" in shown) == (7, True, True)
     assert f'ID "ann {JOB}.1.0" (serial ' in site.node.log
 
@@ -222,7 +226,7 @@ async def test_with_a_key_of_the_account_srun_starts_without_its_variables(
 ) -> None:
     public, enter = new_key(tmp_path / "own"), {"login": "127.0.0.1", "user": cluster.user}
     (tmp_path / "authorized").write_text(f"{public}\n")
-    variables = {"SLURM_CONF": str(cluster.client_conf), **OF_THE_ACCOUNT}
+    variables = {**cluster.client_environment, **OF_THE_ACCOUNT}
     lines = f"AuthorizedKeysFile {tmp_path / 'authorized'}\n"
     with login_node(tmp_path, cluster.user, "", variables, lines) as node:
         async with running(cluster, enter=enter) as entered:

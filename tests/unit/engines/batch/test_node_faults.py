@@ -72,14 +72,15 @@ async def test_a_node_that_takes_no_tasks_is_named_and_left_alone() -> None:
 @pytest.mark.parametrize("state", ["starttaskfailed", "unusable"])
 async def test_the_longest_error_and_name_leave_room_for_what_to_do(state: str) -> None:
     reason = {"code": "C" * 90, "message": "m" * 900}
-    failed = [node(state=state, errors=[reason], startTaskInfo={"failureInfo": reason})] * 100
+    failed = node(state=state, errors=[reason], startTaskInfo={"failureInfo": reason})
+    rebooted_already = [node(state=state, minutes=60)] * 999
     counts = {"startTaskFailed" if state == "starttaskfailed" else state: 1000}
-    service = Service(counts={"dedicated": counts}, failed=failed * 10)
+    service = Service(counts={"dedicated": counts}, failed=[failed, *rebooted_already])
     texts = [await wait_of(service), await wait_of(service, scales=False), await wait_of(service, requeues=1)]
 
     assert ["what failed reboots until" in text for text in texts] == [True, False, True]
     assert ["reboot or remove what failed" in text for text in texts] == [False, True, False]
-    assert all(LONG in text for text in texts)
+    assert all(LONG in text and "1000 nodes" in text for text in texts)
 
 
 @pytest.mark.parametrize(

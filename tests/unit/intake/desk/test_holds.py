@@ -52,8 +52,8 @@ async def test_the_deployment_says_how_long(world: World, hold: str, is_accepted
 @pytest.mark.parametrize(
     ("of_team", "hold", "code", "says"),
     [
-        ("PT10M", "PT30M", "SW113", 'hold is PT30M, and the team "vision" allows PT10M'),
-        ("PT0S", "PT1M", "SW113", 'hold is PT1M, and the team "vision" allows PT0S'),
+        ("PT10M", "PT30M", "SW119", 'hold is PT30M, and the team "vision" allows PT10M'),
+        ("PT0S", "PT1M", "SW119", 'hold is PT1M, and the team "vision" allows PT0S'),
         ("PT5H", "PT2H", "SW110", "hold is PT2H, and this deployment allows PT1H"),
         (None, "PT2H", "SW110", "hold is PT2H, and this deployment allows PT1H"),
     ],

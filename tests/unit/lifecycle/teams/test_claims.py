@@ -101,7 +101,7 @@ async def test_a_job_larger_than_the_quota_is_rejected_at_its_place(world: World
     job = await ask(world, 1, nodes=2)
 
     (problem,) = [one for one in job.problems if one["severity"] == "error"]
-    assert (problem["code"], problem["pointer"]) == ("SW113", "/spec/properties/nodeCount")
+    assert (problem["code"], problem["pointer"]) == ("SW119", "/spec/properties/nodeCount")
     assert "it may need 2 nodes, and the quota is 1" in problem["message"]
 
 

@@ -203,7 +203,7 @@ async def test_a_job_that_may_use_too_much_is_rejected(
     job = await ask(world, 1, longest=HOUR)
 
     (problem,) = [one for one in job.problems if one["severity"] == "error"]
-    assert problem["code"] == "SW113"
+    assert problem["code"] == "SW119"
     assert text in problem["message"]
 
 

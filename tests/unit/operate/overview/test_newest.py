@@ -17,7 +17,7 @@ from tests.unit.world import World
 NOW = datetime(2026, 11, 28, 9, 31, tzinfo=UTC)
 
 
-def over(at: datetime, state: JobState = JobState.SUCCEEDED, error: str = "") -> Ended:
+def ending(at: datetime, state: JobState = JobState.SUCCEEDED, error: str = "") -> Ended:
     return Ended(f"j_{at:%H%M%S}", at, state, "http:ann", "", "", "a", error, Usage(), 12.4)
 
 
@@ -57,7 +57,7 @@ async def test_the_last_ends_have_how_long_they_ran_and_why_they_failed(world: W
 
 
 def test_of_many_ends_the_last_ones_are_listed_and_long_errors_are_cut() -> None:
-    jobs = [over(NOW - timedelta(minutes=at), JobState.FAILED, "x" * 300) for at in range(20)]
+    jobs = [ending(NOW - timedelta(minutes=at), JobState.FAILED, "x" * 300) for at in range(20)]
 
     listed = ended(jobs)
 
@@ -78,7 +78,7 @@ def test_of_many_ends_the_last_ones_are_listed_and_long_errors_are_cut() -> None
 )
 def test_ends_are_counted_in_about_24_parts(back: timedelta, hours: int, parts: int) -> None:
     since = NOW - back
-    jobs = [over(since), over(NOW), over(NOW, JobState.LOST), over(NOW, JobState.CANCELLED)]
+    jobs = [ending(since), ending(NOW), ending(NOW, JobState.LOST), ending(NOW, JobState.CANCELLED)]
 
     counts = ends_by_time(jobs, since, NOW)
 

@@ -41,9 +41,9 @@ async def end_now(world: World, name: str) -> None:
     await world.make_pass(0)
 
 
-async def shown(world: World, who: Caller = KEY_HOLDER, **query: str) -> Overview:
+async def shown(world: World, who: Caller = KEY_HOLDER, scope: str = "all", since: str = "24h") -> Overview:
     world.pass_time(6)  # what was read before serves no longer
-    return await overview(world.ports, who, **query)
+    return await overview(world.ports, who, scope=scope, since=since)
 
 
 async def test_equal_failures_are_one_entry_with_first_last_and_number(world: World) -> None:

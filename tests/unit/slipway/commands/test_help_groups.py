@@ -8,13 +8,26 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from slipway.cli_page import commands
 from slipway.commands.help_groups import ELSEWHERE, GROUPS
 from slipway.main import app
 
 
 def test_every_command_stands_under_one_heading() -> None:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert Counter(name for names in GROUPS.values() for name in names) == Counter(iter(commands))
+    tree = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert Counter(name for names in GROUPS.values() for name in names) == Counter(iter(tree))
+
+
+def test_a_first_job_needs_the_eight_commands_that_come_first() -> None:
+    help_text = CliRunner().invoke(app, ["--help"], prog_name="slipway").output
+    first, *_ = GROUPS.values()
+    places = [help_text.index(f"\n  {name} ") for names in GROUPS.values() for name in names]
+
+    assert len(first) == 8
+    assert places == sorted(places)
+    assert [*dict.fromkeys(name.partition(" ")[0] for name in commands())] == [
+        name for names in GROUPS.values() for name in names
+    ], "the page has the same order"
 
 
 #: Commands that share the place of another one, and the one of the command line itself.
@@ -22,10 +35,10 @@ SHARED = {"receipt": "show", "resume": "pause", "demo": "up", "logout": "login"}
 
 
 def test_a_command_is_found_by_its_name() -> None:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    tree = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     places = {
         name: next(iter(getattr(one, "commands", {name: one}).values())).callback.__module__
-        for name, one in commands.items()
+        for name, one in tree.items()
     }
     assert places.pop("version") == "slipway.main"
 
@@ -55,9 +68,9 @@ def test_a_group_says_how_its_usual_command_takes_what_is_none(words: list[str],
 
 @pytest.mark.parametrize("word", ELSEWHERE)
 def test_a_word_of_another_system_names_the_command_here(word: str) -> None:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert word not in commands
-    assert ELSEWHERE[word] in commands
+    tree = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert word not in tree
+    assert ELSEWHERE[word] in tree
 
     ran = CliRunner().invoke(app, [word, "last", "--", "a b"], prog_name="slipway")
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from slipway.cli_page import commands
 from slipway.main import app
 
-#: The bytes of a file; what a person watches until Ctrl-C, or once; and what starts their own tools.
-EXCEPTIONS = {"cat", "completion", "up", "demo", "tensorboard", "shell", "forward", "ssh-config"}
+#: The bytes of a file; a text; what a person watches until Ctrl-C, or once; and what starts their own tools.
+EXCEPTIONS = {"cat", "completion", "skill", "up", "demo", "tensorboard", "shell", "forward", "ssh-config"}
 ID = "j_" + "a" * 24
 JOB = {"id": ID, "name": "n", "state": "failed", "exitCode": 3}
 SWITCH = {"paused": True, "by": "ann", "reason": "", "since": "2026-01-01T00:00:00Z"}

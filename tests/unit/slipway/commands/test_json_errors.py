@@ -69,6 +69,7 @@ REFUSALS = (
     Refused(410, "unknown"),
     Refused(422, "rejected", codes=("SW012", "SW110")),
     Refused(422, "over-limit", codes=("SW110",)),
+    Refused(422, "over-limit", codes=("SW119",)),
     Refused(422, "not-allowed", codes=("SW113",)),
     Refused(502, "no-answer", retry=True),
     Refused(503, "no-answer", retry=True),

@@ -67,3 +67,11 @@ def test_the_newest_act_stands_last() -> None:
         "2026-11-25 12:00:02Z  ann  post_job    j_2    vision  202",
     ]
     assert lines([]) == ["no act matches"]
+
+
+def test_a_line_has_the_details_of_an_act() -> None:
+    entry = act(1, operation="enter_job", detail="rank 0 on gpu (slurm), certificate 17")
+
+    (_, line) = lines([entry])
+
+    assert "j_1: rank 0 on gpu (slurm), certificate 17" in line

@@ -25,8 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of_stack() -> list[tuple[str, str]]:
-    findings = asyncio.run(local_checks.check(Options("", "")))
-    return [(one.outcome, one.text) for one in findings if one.subject == "stack"]
+    return [(one.outcome, one.text) for one in asyncio.run(local_checks.stack())]
 
 
 def test_ports_that_others_have_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

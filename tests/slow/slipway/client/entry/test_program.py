@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,55 @@ def test_a_process_that_came_later_from_elsewhere_is_not_taken_for_a_rank(
         subprocess.run(["pkill", "-P", str(other.pid)], check=False)
 
     assert answer.stdout == b"of the job\n"
+
+
+#: Below a program of a Slurm job, which says its number as Slurm's own does.
+_STEP = """exec -a "slurmstepd: [$0.batch]" bash -c '"$@" & echo $!; wait' bash "$@\""""
+
+
+@contextmanager
+def step(number: int, words: Sequence[str], user: str = "root", **env: str) -> Iterator[None]:
+    """A process of a Slurm job, for the length of the block."""
+    argv = ["bash", "-c", _STEP, str(number), *words]
+    path = {"PATH": os.environ["PATH"], **env}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=path, user=user, cwd="/") as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        try:
+            yield
+        finally:
+            os.kill(child, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="Slurm's own programs run as root")
+def test_where_slurm_starts_it_a_process_that_came_before_the_job_from_elsewhere_is_not_taken_for_it(
+    node: dict[str, str],
+) -> None:
+    """Any job of the same user can leave one behind; on a node without cgroups it looks like the job's."""
+    sleep = [str(shutil.which("sleep")), "600"]
+    planted = {**OWN, "HF_TOKEN": "planted", "SLIPWAY_RANK": "0"}
+    words = entering(JOB, 1, 0, ["sh", "-c", "echo $HF_TOKEN"])
+    words[:1] = ["bash", "--posix"] if "SH" in node else ["/bin/sh"]
+    inside = [
+        "bash",
+        "-c",
+        _STEP.replace("batch", "0"),
+        "77",
+        "env",
+        "-i",
+        *(f"{n}={v}" for n, v in node.items()),
+    ]
+    with (
+        step(78, sleep, **planted),
+        step(77, sleep, "nobody", **planted),  # says so, and is not Slurm's
+        subprocess.Popen(sleep, env={**node, **planted}) as alone,
+        step(77, sleep, **OWN),
+    ):
+        answer = subprocess.run([*inside, *words], capture_output=True, check=False, cwd="/")
+        alone.kill()
+
+    assert answer.stdout.splitlines()[-1] == b"of the job", answer.stderr
 
 
 def test_where_the_environment_is_the_jobs_already_it_stays(tmp_path: Path, node: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from slipway.client.calls.refusal import Changed, Unanswered
 from slipway.client.files.room import Room
 from slipway.client.mirror.mirror import MOST_OF_JOB, MOST_OF_ROUND, Chosen, Mirror, chosen
 from slipway.failure import Failure
+from tests.breadth import size
 from tests.unit.slipway.client.mirror.board import ONE, SWEEP, THREE, TWO, Board, Deployment, points
 
 EVENTS = "MODEL/runs/events.out.tfevents.1700000000.node-0.17.0"
@@ -248,7 +249,7 @@ async def test_a_round_takes_a_bounded_number_of_requests_and_everything_comes_i
     tmp_path: Path, board: Board
 ) -> None:
     api = Deployment()
-    jobs = [f"j_{letter * 24}" for letter in "abcdefghijklmnopqrst"]
+    jobs = [f"j_{letter * 24}" for letter in "abcdefghijklmnopqrst"[: size(20, 20, 8)]]
     for job in jobs:
         many(api, job, 30, 3)
     mirror, remarks = mirror_of(api, tmp_path, *jobs)
@@ -259,19 +260,19 @@ async def test_a_round_takes_a_bounded_number_of_requests_and_everything_comes_i
         rounds.append(len(api.calls))
 
     assert max(rounds) <= MOST_OF_ROUND + len(jobs)
-    assert len(board.read()) == 20 * 30
+    assert len(board.read()) == 30 * len(jobs)
     contents = (content for files in api.written.values() for content in files.values())
     assert sum(map(len, board.read().values())) == sum(map(len, contents))
     assert remarks == []
 
-    one = Deployment()
-    many(one, ONE, 200, 2)
+    one, folders = Deployment(), size(200, 200, 50)
+    many(one, ONE, folders, 2)
     mirror, _ = mirror_of(one, tmp_path / "one", ONE)
     for _ in range(20):
         one.calls.clear()
         await mirror.round()
         assert len(one.calls) <= MOST_OF_JOB + 1
-    assert len(paths(tmp_path / "one")) == 400
+    assert len(paths(tmp_path / "one")) == 2 * folders
 
 
 async def test_when_nothing_is_new_a_round_lists_folders_and_reads_nothing(tmp_path: Path) -> None:

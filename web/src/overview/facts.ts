@@ -3,7 +3,7 @@ import type { ClusterNodes, Overview } from "../answers";
 import { ago } from "../days";
 
 /** What the parts of an overview are drawn from. */
-export interface Seen {
+export interface Facts {
   answer: Overview;
   /** The conditions of a list of the same jobs. */
   among: Record<string, string>;
@@ -28,7 +28,7 @@ export function sinceWhen(since: string, now: number): string {
 /** The nodes of a cluster that could run something now, or after it has grown; null where that is not known. */
 export function freeOf({ nodes, maximum }: ClusterNodes): { free: number; most: number } | null {
   if (nodes === null) return null;
-  const there = Object.values(nodes).reduce((sum, count) => sum + count, 0);
-  const most = Math.max(maximum ?? 0, there);
-  return { free: (nodes["idle"] ?? 0) + most - there, most };
+  const present = Object.values(nodes).reduce((sum, count) => sum + count, 0);
+  const most = Math.max(maximum ?? 0, present);
+  return { free: (nodes["idle"] ?? 0) + most - present, most };
 }
