@@ -22,9 +22,12 @@ _BECOME = (
 #: The job's own command, in its working directory.
 ONE = f'cd "$SLIPWAY_WORK" || exit; {_BECOME}'
 
+#: The same for a process that waits there, whatever the job has removed.
+STAYING = f'mkdir -p "$SLIPWAY_WORK" 2>/dev/null; cd "$SLIPWAY_WORK" 2>/dev/null || cd / || exit; {_BECOME}'
+
 #: Waits as a process of the job, so many times two seconds, or until a person wants the node back.
 HOLD = (
-    'set -- %d; while [ "$1" -gt 0 ] && [ ! -e "$AZ_BATCHAI_JOB_TEMP/release" ]; do '
+    'set -- %d; while [ "$1" -gt 0 ] && [ ! -f "$AZ_BATCHAI_JOB_TEMP/release" ]; do '
     "sleep 2 2>/dev/null || /bin/sleep 2 || exit; set -- $(($1 - 1)); done; exit 1"
 )
 
