@@ -84,7 +84,7 @@ function OneJob({ id, steps, query }: { id: string; steps: string[]; query: Reco
                 at={query["at"] ?? (error ? `${error.file}:${error.offset}` : "")}
                 marked={error && (query["at"] === undefined || query["at"] === `${error.file}:${error.offset}`) ? error.lines.length : 1}
               />
-              <Metrics job={job} live={live} isRead={polled.value !== undefined} version={live.plots.version} />
+              <Metrics job={job} live={live} attempt={own} isRead={polled.value !== undefined} version={live.plots.version} />
             </div>
           )}
           <div class="foot">
