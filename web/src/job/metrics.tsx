@@ -51,9 +51,9 @@ export function Metrics({ job, live, attempt, isRead, version }: Props) {
 /** From the start of the attempt to its end, or to now: the axis of all plots over time, in seconds. */
 function timesOf(job: JobDetail, attempt: string, plots: readonly Plot[]): [number, number] | undefined {
   const ends = plots.filter(({ axis }) => axis === "time").flatMap(({ curves }) => curves.flatMap(({ points }) => [points[0]?.[0], points.at(-1)?.[0]]));
-  const known = ends.filter((one): one is number => one !== undefined && Math.abs(one) < 8e12);
-  if (known.length === 0) return undefined;
-  const [first, last] = [Math.min(...known), Math.max(...known)];
+  const moments = ends.filter((one): one is number => one !== undefined && Math.abs(one) < 8e12);
+  if (moments.length === 0) return undefined;
+  const [first, last] = [Math.min(...moments), Math.max(...moments)];
   const one = job.attempts?.find(({ attempt: number }) => String(number) === attempt) ?? job.attempts?.at(-1);
   const ended = one?.endedAt ?? job.endedAt;
   const [start, end] = [Date.parse(one?.runningAt ?? job.startedAt ?? "") / 1000, (ended === undefined ? deploymentTime() : Date.parse(ended)) / 1000];
