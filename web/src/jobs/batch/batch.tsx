@@ -55,8 +55,8 @@ export function Batch({ search, jobs, hasMore, chosen, onDone }: Props) {
           {mayCancelAll && hasMore ? "Cancel all" : `Cancel ${active.length.toLocaleString()}`}
         </button>
       )}
-      <button type="button" class="bare" aria-label="Choose none" onClick={chosen.none}>
-        Clear
+      <button type="button" class="bare" onClick={chosen.none}>
+        Choose none
       </button>
       {question === "cancel all" && conditions && <CancelAll conditions={conditions} onNo={close} onDone={done} />}
       {question === "cancel" && <Some jobs={active} act="cancel" onNo={close} onDone={done} />}
