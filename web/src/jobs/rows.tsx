@@ -46,10 +46,14 @@ export function Rows({ jobs, isByEnd, chosen, place, onEnd }: Props) {
   useEffect(() => {
     const sizes = new ResizeObserver(measure);
     if (box.current) sizes.observe(box.current);
-    window.addEventListener("scroll", measure, { passive: true });
+    const ends = new AbortController();
+    const { signal } = ends;
+    window.addEventListener("scroll", measure, { passive: true, signal });
+    window.addEventListener("beforeprint", () => setView({ top: 0, height: Infinity }), { signal }); // all that are loaded
+    window.addEventListener("afterprint", measure, { signal });
     return () => {
       sizes.disconnect();
-      window.removeEventListener("scroll", measure);
+      ends.abort();
     };
   }, []);
   const first = Math.max(0, rowAt(tops, view.top) - SPARE);
