@@ -23,7 +23,7 @@ const ACROSS: uPlot.Axis = {
     return GAP + LETTER * Math.min(MOST_LETTERS, Math.max(4, ...letters));
   },
 };
-const UP: uPlot.Axis = { size: (_, values) => GAP + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
+const UP: uPlot.Axis = { size: (_, values) => GAP / 2 + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
 
 /** The box to draw in. `make` is given how an axis looks; it is called again after each of the changes. */
 export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing | undefined, changes: readonly unknown[]): RefObject<HTMLDivElement | null> {
