@@ -90,15 +90,18 @@ async def test_keys_walk_choose_and_open(reader: Reader) -> None:
     await page.keyboard.press("j")
     await expect(page.get_by_role("link", name=LONG)).to_be_focused()
     await page.keyboard.press("j")
+    await expect(page.get_by_role("link", name="train-002")).to_be_focused()
     await page.keyboard.press("x")
     await expect(page.get_by_role("checkbox", name="Choose train-002")).to_be_checked()
     await page.keyboard.press("j")
+    await expect(page.get_by_role("button", name="train-003 … 008")).to_be_focused()
     await page.keyboard.press("x")  # the fold: its six jobs
     await expect(page.get_by_role("region", name="Chosen jobs")).to_contain_text("7 chosen")
     await expect(boxes).to_have_count(2)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("link", name="train-003")).to_be_visible()
     await page.keyboard.press("k")
+    await expect(page.get_by_role("link", name="train-002")).to_be_focused()
     await page.keyboard.press("Enter")
 
     await expect(page).to_have_url(f"{reader.url}#/jobs/job-000002")
