@@ -119,6 +119,7 @@ def _srun(place: Place, words: Sequence[str], person: Person, *, terminal: bool)
         "--export=NONE",  # without it the person's own variables would go to the node
         "--chdir=/",
         "--mpi=none",
+        "--unbuffered",  # else what has no end of a line waits on the node for one
         "--quiet",
         *(("--pty",) if terminal else ()),
         *words,

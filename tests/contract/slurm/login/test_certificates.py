@@ -22,7 +22,7 @@ from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
 from slipway.client.entry.tools import Person, command
 from tests.contract.slurm.login.node import NO_SSHD, SSHD, LoginNode, login_node, new_key
-from tests.contract.slurm.test_entrances import CANARY, JOB, at_terminal, running
+from tests.contract.slurm.test_entrances import CANARY, JOB, at_terminal, conversation, running
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -107,6 +107,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
         ann = site.person(entered.entrances[0], "ann")
         answer = await ran(ann.words("sh", "-c", 'echo "$COLOUR-$JOB_SECRET"; env; exit 9'))
         copied = await ran(ann.words("cat"), data)
+        spoken = await conversation(ann.words("cat"), os.environ)
         rotated = await ran(site.person(entered.entrances[0], "bob", ca=site.next_ca).words("true"))
         shown, code = await asyncio.to_thread(
             at_terminal, ann.words("sh", "-c", "tty && echo $TERM && exit 7", terminal=True), {**os.environ}
@@ -117,6 +118,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
     assert CANARY.encode() not in answer.stdout
     assert b"slipway" not in answer.stderr
     assert copied.stdout == data
+    assert spoken == [b"a", b"bc", b"d"]
     assert rotated.returncode == 0, rotated.stderr
     assert (code, "/dev/pts/" in shown, "xterm" in shown) == (7, True, True)
     assert f'ID "ann {JOB}.1.0" (serial ' in site.node.log
