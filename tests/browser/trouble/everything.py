@@ -8,17 +8,32 @@ from typing import Any
 
 from playwright.async_api import Page, Route
 
+from tests.browser.one_job.live import live
 from tests.browser.overview.answers import busy
 from tests.browser.reader import answer_tagged, listed
 
 JOB = "jobs/job-000001"
 AT = "2026-11-20T10:00:00Z"
-TEAM = {
+TEAM: dict[str, Any] = {
     "name": "vision",
     "quota": {"jobs": 20, "gpuHours": 100, "budget": 500},
-    "use": {"jobs": 4, "nodes": 8, "gpus": 32, "gpuHours": 95.5, "cost": 120.25, "waiting": 3, "borrowed": 1},
+    "use": {
+        "jobs": 4,
+        "nodes": 8,
+        "gpus": 32,
+        "gpuHours": 95.5,
+        "cost": 120.25,
+        "waiting": 3,
+        "borrowed": 1,
+        "lent": 0,
+        "reservedGpuHours": 15.5,
+        "reservedCost": 20.25,
+    },
     "months": {"2026-11": {"jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}},
 }
+SHARE = {"team": "vision", "owner": "ann", "jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}
+SHARE |= {"atWork": 2, "reservedGpuHours": 15.5, "reservedCost": 20.25}
+USAGE = {"month": "2026-11", "currency": "EUR", "teams": [TEAM], "countedSince": AT, "shares": [SHARE]}
 CODE: dict[str, Any] = {"sha256": "ab" * 32, "bytes": 3000, "files": 1, "at": "work", "origin": "upload"}
 LISTING = {**CODE, "entries": [{"name": "train.py", "bytes": 9}], "more": False}
 #: Each view, and a text of it that stays while nothing new comes.
@@ -28,7 +43,7 @@ VIEWS = {
     "jobs?sweep=s_1": "tune",
     "jobs?view=compare": "0.5",
     "jobs?group=experiment": "vision",
-    JOB: "Timeline",
+    JOB: "What happened",
     f"{JOB}/log": "line 1 of the log",
     f"{JOB}/metrics": "loss",
     f"{JOB}/files": "model.txt",
@@ -36,6 +51,8 @@ VIEWS = {
     f"{JOB}/code": "train.py",
     f"{JOB}/deliveries": "e-1",
     "clusters": "Who uses gpu",
+    "usage": "80 GPU-hours used",
+    "usage?by=owner": "ann",
     "operate": "six tries",
 }
 
@@ -61,14 +78,14 @@ async def answer_everything(page: Page) -> None:
     event = {"id": "e-1", "type": "io.slipway.job.succeeded.v1", "state": "dead", "targets": [target]}
     spec = {"properties": {"customToolkitSettings": {"commandLine": "echo once"}}}
     answers: dict[str, dict[str, Any]] = {
-        "overview?*": busy(),
+        "overview*": busy(),
         "jobs?*": jobs,
         "sweeps/s_1": {"name": "tune", "state": "active", **counts},
         "clusters?*": {"clusters": [cluster]},
         "health": {"storage": "ok", "clusters": {"ok": 1}, "paused": False},
         "dead": {"dead": [dead]},
         "receivers": {"receivers": []},
-        "usage": {"currency": "EUR", "teams": [TEAM]},
+        "usage*": USAGE,
         "validate": {"valid": True, "problems": []},
     }
     for number, job in enumerate((running, *ended), 1):
@@ -80,27 +97,16 @@ async def answer_everything(page: Page) -> None:
             f"jobs/job-{number:06}/code": LISTING,
             f"jobs/job-{number:06}/files?*": {"files": [{"name": "model.txt", "bytes": 9, "modified": None}]},
             f"jobs/job-{number:06}/files": {"files": [{"name": "stdout.txt", "bytes": 9, "modified": None}]},
-            f"jobs/job-{number:06}/metrics?*": {
-                "series": [series],
-                "next": "n",
-                "more": False,
-                "restarted": False,
-            },
+            f"jobs/job-{number:06}/live?*": live(
+                {"history": [], **job}, {"stdout.txt": "line 1 of the log\n"}, [series]
+            ),
         }
     for end, body in answers.items():
         await answer_tagged(page, f"**/api/{end}", body)
-    await page.route(f"**/api/{JOB}/log?*", _log)
 
 
 def _entry(state: str) -> dict[str, Any]:
     return {"sequence": 1, "state": state, "at": AT, "attempt": 1}
-
-
-async def _log(route: Route) -> None:
-    text = b"line 1 of the log\n"
-    start = int(route.request.url.partition("offset=")[2])
-    headers = {"Slipway-Next-Offset": str(len(text)), "Slipway-More": "true"}
-    await route.fulfill(body=text[start:], content_type="text/plain", headers=headers)
 
 
 Answer = Callable[[Route], Awaitable[None]]

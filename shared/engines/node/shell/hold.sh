@@ -13,9 +13,10 @@ hold() {
   \"held\": {\"until\": \"$slipway_release\"}"
   write_record final
   announce
+  mkdir -p "$SLIPWAY_WORK" 2>/dev/null
   become "$(command -v bash || command -v sh)" "set -- $((slipway_hold / 2 + 1)); $slipway_holding" </dev/null >/dev/null 2>&1 &
   slipway_group=$!
-  while [ -z "$slipway_asked" ] && [ "$(date +%s)" -lt "$slipway_kept" ] && [ ! -e "$SLIPWAY_TEMP/release" ]; do
+  while [ -z "$slipway_asked" ] && [ "$(date +%s)" -lt "$slipway_kept" ] && [ ! -f "$SLIPWAY_TEMP/release" ]; do
     sleep 1
   done
   kill_all
