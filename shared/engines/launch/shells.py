@@ -22,8 +22,8 @@ _BECOME = (
 #: The job's own command, in its working directory.
 ONE = f'cd "$SLIPWAY_WORK" || exit; {_BECOME}'
 
-#: The same for a process that waits there, whatever the job has removed.
-STAYING = f'mkdir -p "$SLIPWAY_WORK" 2>/dev/null; cd "$SLIPWAY_WORK" 2>/dev/null || cd / || exit; {_BECOME}'
+#: The same for a process that waits there, also where the job has removed it.
+STAY = f'mkdir -p "$SLIPWAY_WORK" 2>/dev/null; cd "$SLIPWAY_WORK" 2>/dev/null || cd / || exit; {_BECOME}'
 
 #: Waits as a process of the job, so many times two seconds as its first word says, or until a person wants
 #: the node back. It ends by itself: the node may have lost what would end it.
