@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from local.patience import Patience
 from local.slurm import Slurm
 from shared.adapters.ssh_certificates import certificates_of
 from shared.core.relations.entrance import Entrance
@@ -202,6 +203,34 @@ async def test_what_is_no_certificate_for_this_job_opens_nothing(site: Site) -> 
     )
     assert b"slipway shell" in interactive.stderr
     assert interactive.returncode == 255
+
+
+async def test_what_a_person_leaves_without_a_terminal_ends_soon(site: Site) -> None:
+    async def steps() -> list[str]:
+        listed = await site.cluster.command(
+            "squeue", "--steps", "--noheader", f"--jobs={number}", "--format=%i"
+        )
+        return [one for one in listed.split() if one.partition(".")[2].isdecimal()]
+
+    async with running(site.cluster, enter=site.enter) as entered:
+        ann, number = site.person(entered.entrances[0], "ann"), entered.entrances[0].place["job"]
+        before = await steps()
+        session = await asyncio.create_subprocess_exec(
+            *ann.words("sh", "-c", "echo begun; exec sleep 600"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert session.stdout is not None
+        assert await session.stdout.readline() == b"begun\n"
+        meanwhile = await steps()
+        session.kill()
+        await session.wait()
+        patience = Patience(120.0)
+        while (after := await steps()) != before:
+            assert not patience.is_over(after), after
+            await asyncio.sleep(0.2)
+
+    assert len(meanwhile) == len(before) + 1
 
 
 async def test_a_session_ends_with_its_job_and_the_certificate_then_opens_nothing(site: Site) -> None:
