@@ -117,7 +117,7 @@ def test_a_key_of_the_wrong_kind_is_refused_at_start_with_the_remedy_and_without
 
 def test_a_key_that_is_damaged_inside_signs_nothing_and_says_so() -> None:
     lines = private_key().split("\n")
-    lines[3] = "A" * 8 + lines[3][8:]
+    lines[4] = "A" * 8 + lines[4][8:]
     signer = certificates_of("\n".join(lines))
     assert signer is not None
 
