@@ -78,12 +78,12 @@ function Failure({ group, since, among, now }: { group: FailureGroup; since: str
   const { signature, state, jobs, first, last } = group;
   const word = state === "failed" ? "failed" : state === "lost" ? "were lost" : "were rejected";
   const list = link(["jobs"], { ...(signature ? { error: signature } : { state }), order: "ended", since, ...among });
-  const error = <span class="mono">{signature || `no error is known: ${state}`}</span>;
+  const error = <span class="mono" title={signature}>{signature || `no error is known: ${state}`}</span>;
   if (jobs === 1) {
     return (
       <Entry
         sign={state}
-        first={<><a class="name" href={link(["jobs", last.id])}>{visibleName(last.name)}</a> {state === "failed" ? "failed" : `was ${state}`} <span class="soft">{ago(new Date(last.at), new Date(now))}</span></>}
+        first={<><a class="name" href={link(["jobs", last.id])} title={visibleName(last.name)}>{visibleName(last.name)}</a> {state === "failed" ? "failed" : `was ${state}`} <span class="soft">{ago(new Date(last.at), new Date(now))}</span></>}
         second={error}
       >
         <a class="button" href={link(["jobs", last.id])}>
@@ -99,7 +99,7 @@ function Failure({ group, since, among, now }: { group: FailureGroup; since: str
     <Entry
       sign={state}
       first={<><a class="name" href={list}>{many(jobs, "job")}</a> {word} with the same error <span class="soft">{ago(new Date(last.at), new Date(now))}</span></>}
-      second={<>{error} · first {visibleName(first.name)} at {clockTime(new Date(first.at))}, last {visibleName(last.name)}</>}
+      second={<>{error} · first <span>{visibleName(first.name)}</span> at {clockTime(new Date(first.at))}, last <span>{visibleName(last.name)}</span></>}
     >
       <a class="button" href={list}>
         Show the {jobs.toLocaleString("en")}
@@ -139,8 +139,8 @@ function Idle({ job: { id, name, since, endsAfter }, now }: { job: IdleJob; now:
   return (
     <Entry
       sign="stuck"
-      first={<><a class="name" href={link(["jobs", id])}>{visibleName(name)}</a> does nothing with what it has</>}
-      second={`for ${roughly(now - Date.parse(since))}; it ends at ${clockTime(new Date(endsAfter))} unless it works again`}
+      first={<><a class="name" href={link(["jobs", id])}>{visibleName(name)}</a> is idle</>}
+      second={`for ${roughly(now - Date.parse(since))}; it is ended at ${clockTime(new Date(endsAfter))} unless it works again`}
     >
       <a class="button" href={link(["jobs", id])}>
         Open<span class="hidden"> {visibleName(name)}</span>
