@@ -18,6 +18,8 @@ class Waits(Answer):
     position: int | None = None
     """Of a single job: its place among those that wait for the same, from 1 on; by its team's line where it
     waits for the quota, else by creation."""
+    never: bool | None = None
+    """True where it can never start until the job or the cluster changes."""
 
 
 class IdleWarning(Answer):

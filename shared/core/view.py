@@ -117,8 +117,15 @@ def _sweep(job: Job) -> dict[str, Any] | None:
 def _waiting(job: Job) -> dict[str, Any] | None:
     if job.waiting is None or job.state.terminal:
         return None
-    shown = {"word": job.waiting.word, "text": job.waiting.text, "since": _time(job.waiting.since)}
-    return shown | ({"position": job.waiting.position} if job.waiting.position else {})
+    word, text, since = job.waiting.word, job.waiting.text, _time(job.waiting.since)
+    place = {"position": job.waiting.position} if job.waiting.position else {}
+    return {
+        "word": word,
+        "text": text,
+        "since": since,
+        **place,
+        **({"never": True} if job.waiting.never else {}),
+    }
 
 
 def _idle(job: Job) -> dict[str, Any] | None:

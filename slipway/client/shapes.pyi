@@ -216,6 +216,7 @@ class Waits(TypedDict):
     text: str
     since: str
     position: NotRequired[int]
+    never: NotRequired[bool]
 
 class IdleWarning(TypedDict):
     cause: Literal["gpus", "log"]

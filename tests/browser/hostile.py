@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -37,6 +38,8 @@ _FIXED: dict[str, Any] = {
         },
     },
     "JobPage.next": None,
+    "LiveJob.more": False,
+    "LiveJob.restarted": False,
     "Metrics.more": False,
     "Metrics.restarted": False,
     "NodeHistory.points": [[1, 1, 1], [2, 1, 1]],
@@ -109,8 +112,14 @@ class Hostile:
             key = self._text(member, number)
             return {key: self._value(inner, member, number) if isinstance(inner, dict) else key}
         if kind == "string":
-            return _AT if schema.get("format") == "date-time" else self._text(member, number)
+            return self._string(schema, member, number)
         return True if kind == "boolean" else number
+
+    def _string(self, schema: dict[str, Any], member: str, number: int) -> str:
+        if schema.get("format") == "date-time":
+            return _AT
+        text = self._text(member, number)
+        return base64.b64encode(text.encode()).decode() if schema.get("contentEncoding") == "base64" else text
 
     def _items(self, schema: dict[str, Any], member: str) -> Iterator[Any]:
         """Two of a kind, so that they can be told apart; one of each kind, or every word of a list."""

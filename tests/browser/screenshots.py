@@ -39,7 +39,6 @@ async def _log(page: Page, job: str) -> None:
 async def _metrics(page: Page, job: str) -> None:
     await page.goto(f"#/jobs/{job}/metrics")
     await expect(page.locator("canvas").first).to_be_visible()
-    await page.get_by_role("heading", name="Metrics").scroll_into_view_if_needed()
 
 
 async def _clusters(page: Page, _: str) -> None:

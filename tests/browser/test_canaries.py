@@ -14,7 +14,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 UNSEEN = {
     "parts of an address that the page opens or calls": {
         *(f"{job}.id" for job in ("EndedJob", "IdleJob", "JobMark", "RunningJob")),
-        *("DeadOne.job", "Metrics.next", "OutputEntries.next", "ReceiverState.deadEvents", "Sweep.sweepId"),
+        *(
+            "DeadOne.job",
+            "LiveJob.next",
+            "Metrics.next",
+            "OutputEntries.next",
+            "ReceiverState.deadEvents",
+            "Sweep.sweepId",
+        ),
         *(f"SignInWay.{name}" for name in ("authorize", "client", "issuer", "scope", "token")),
     },
     "compared, and not shown": {"OutputEntry.kind", "Sweep.state"},

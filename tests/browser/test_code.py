@@ -87,7 +87,7 @@ async def test_the_code_of_a_job_is_listed_and_no_name_in_it_is_more_than_a_text
     await page.get_by_role("link", name="Run with changes").click(timeout=PATIENCE)
     await expect(page.get_by_label("job.json")).to_contain_text(f'"sha256": "{digest(packed(*entries))}"')
     await page.get_by_role("button", name="Submit").click()
-    await expect(page.get_by_role("region", name="Summary")).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_role("region", name="About")).to_be_visible(timeout=PATIENCE)
     assert job not in page.url
     await page.get_by_role("link", name="Code").click()
     await expect(rows).to_have_count(len(entries))

@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
+from tests.browser.one_job.live import answer_live
 from tests.browser.output.log_file import answer_log
 from tests.browser.reader import PATIENCE, Reader, listed
 from tests.browser.trouble.everything import AT
@@ -48,37 +49,38 @@ async def test_a_job_says_its_place_in_the_line_that_it_does_nothing_and_what_it
     warning = f"{since}; it ends at 2026-11-20T10:30:00+00:00 unless it works again"
     ended = {"state": "cancelled", "reason": "idle", "message": f"ended as idle: {since}", "usage": usage}
     stages: list[tuple[dict[str, Any], list[str]]] = [
-        ({"state": "accepted", "waiting": waits}, [f"Waits: {line}", "Place in its team's line3"]),
+        ({"state": "accepted", "waiting": waits}, [line[1:], "Place in line3"]),
         ({"state": "running", "message": warning}, [warning]),
-        (ended, [f"ended as idle: {since}", "Used2 node-hours, 8 GPU-hours", "Cost12.5 EUR"]),
+        (ended, [f"ended as idle: {since}", "2 node-hours, 8 GPU-hours, 12.5 EUR"]),
     ]
     job = listed(1, team="vision", history=[])
-    await page.route(f"**/api/{address}", lambda route: route.fulfill(json=job))
     for members, texts in stages:
-        job |= {"message": "", "waiting": None, **members}
+        shown = {name: value for name, value in {**job, **members}.items() if value}
+        await page.unroute_all()
+        await answer_live(page, shown)
         await reader.open(address)
+        await page.reload()
         for text in texts:
-            await expect(page.get_by_role("region", name="Summary")).to_contain_text(text)
+            await expect(page.locator("main")).to_contain_text(text)
 
 
 async def test_a_running_job_shows_the_lines_that_enter_it_and_who_has(reader: Reader) -> None:
     page, address = reader.page, "jobs/job-000001"
     entry = {"sequence": 2, "state": "running", "at": AT, "attempt": 1, "note": "entered by ann"}
     job = listed(1, state="running", entered=["ann", "bob"], history=[entry])
-    await page.route(f"**/api/{address}", lambda route: route.fulfill(json=job))
+    await answer_live(page, job)
     await reader.open(address)
 
-    await page.get_by_text("Enter this job").click()
+    about = page.get_by_role("region", name="About")
+    await expect(about.get_by_text("slipway shell job-000001")).to_be_visible()
+    await expect(about.get_by_text("slipway forward job-000001 PORT")).to_be_visible()
+    await expect(about).to_contain_text("Entered byann, bob")
+    await expect(page.get_by_role("region", name="Events")).to_contain_text("entered by ann")
 
-    await expect(page.get_by_text("slipway shell job-000001")).to_be_visible()
-    await expect(page.get_by_text("slipway forward job-000001 PORT")).to_be_visible()
-    await expect(page.get_by_role("region", name="Summary")).to_contain_text("Entered byann, bob")
-    await expect(page.get_by_role("region", name="Timeline")).to_contain_text("entered by ann")
-
-    job |= {"state": "succeeded"}
+    await answer_live(page, job | {"state": "succeeded"})
     await page.reload()
-    await expect(page.get_by_role("region", name="Summary")).to_contain_text("Entered byann, bob")
-    await expect(page.get_by_text("Enter this job")).to_have_count(0)
+    await expect(about).to_contain_text("Entered byann, bob")
+    await expect(about.get_by_text("slipway shell")).to_have_count(0)
 
 
 async def test_a_log_is_read_while_it_is_written_and_the_job_is_cancelled(reader: Reader, door: Door) -> None:
@@ -104,11 +106,11 @@ async def test_nothing_that_a_job_wrote_is_run_and_all_of_it_can_be_read(
     await reader.open(f"jobs/{job}")
     await expect(page.get_by_text("succeeded").first).to_be_visible(timeout=PATIENCE)
 
-    await page.get_by_role("link", name="Log").click()
+    await page.get_by_role("link", name="Log", exact=True).click()
     await expect(page.get_by_role("log")).to_contain_text(f"red {SCRIPT} plain")
     await expect(page.locator(".ink-1")).to_have_text(f"red {SCRIPT}")
-    await page.get_by_label("Process").select_option("stderr.txt")
-    await expect(page.get_by_role("log")).to_contain_text("warned")
+    await page.get_by_role("button", name="stderr", exact=True).click()
+    await expect(page.get_by_role("log")).to_have_text("warned")
 
     await page.get_by_role("link", name="Files").click()
     await page.get_by_role("link", name="OUT", exact=True).click()
@@ -127,8 +129,8 @@ async def test_nothing_that_a_job_wrote_is_run_and_all_of_it_can_be_read(
     assert (tmp_path / "page.html").read_text().startswith(SCRIPT)
 
     await page.get_by_role("link", name="Metrics").click()
-    await expect(page.get_by_text(f"{SCRIPT}", exact=True)).to_be_visible()
-    await expect(page.get_by_text("last: stdouterr/stdout.txt 0.25")).to_be_visible()
+    plot = page.get_by_role("figure").filter(has_text=SCRIPT)
+    await expect(plot).to_contain_text("0.25")
     assert await page.locator("canvas").count() >= 1
 
     await page.get_by_role("link", name="Deliveries").click()
@@ -215,10 +217,11 @@ async def test_an_accepted_document_shows_what_was_found_at_its_line_and_the_var
     }
 
     async def with_problem(route: Route) -> None:
-        answer = await route.fetch()
-        await route.fulfill(json=await answer.json() | {"problems": [finding | {"pointer": path, "line": 1}]})
+        answer = await (await route.fetch()).json()
+        problems = [finding | {"pointer": path, "line": 1}]
+        await route.fulfill(json=answer | {"job": answer["job"] | {"problems": problems}})
 
-    await page.route(f"**/api/jobs/{job['id']}", with_problem)
+    await page.route(f"**/api/jobs/{job['id']}/live?*", with_problem)
     await reader.open(f"jobs/{job['id']}/document")
     document = page.get_by_label("The document as it was accepted")
 
@@ -243,11 +246,13 @@ async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader
     await reader.open("jobs/job-000001/log")
     log = page.get_by_role("log")
 
-    await expect(log).to_contain_text(f"line {count - 1}\n", timeout=PATIENCE)
-    assert await log.evaluate("box => box.scrollTop + box.clientHeight >= box.scrollHeight - 50")
+    await expect(log.get_by_text(f"line {count - 1}", exact=True)).to_be_in_viewport(timeout=PATIENCE)
+    await page.get_by_role("button", name="Earlier lines").click()
+    await expect(page.get_by_text("100,000 lines", exact=True)).to_be_visible()
     await page.get_by_label("Lines with").fill("line 77777")
     await expect(log).to_have_text("line 77777")
     await page.get_by_label("Lines with").fill("")
-    await expect(log).to_contain_text(f"line {count - 1}\n", timeout=PATIENCE)
+    await page.get_by_label("Follow").check()
+    await expect(log.get_by_text(f"line {count - 1}", exact=True)).to_be_in_viewport(timeout=PATIENCE)
     await log.evaluate("box => { box.scrollTop = 0; }")
-    await expect(log.locator("pre").first).to_be_in_viewport()
+    await expect(log.get_by_text("line 0", exact=True)).to_be_in_viewport()

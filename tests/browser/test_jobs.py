@@ -12,6 +12,7 @@ from shared.operate.listing import DOORS
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
 from tests.browser.every_view.views import pass_time
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, listed, sign_out
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -94,7 +95,7 @@ async def test_jobs_are_found_by_the_way_they_arrived(reader: Reader, door: Door
     await expect(links).to_have_text(f"{name}-queue")
     assert page.url.endswith(f"#/jobs?name={name}&source=queue")
     await links.click()
-    await page.get_by_role("region", name="Summary").get_by_role("link", name="queue", exact=True).click()
+    await page.get_by_role("region", name="About").get_by_role("link", name="queue", exact=True).click()
     await expect(ways).to_have_value("queue")
 
 
@@ -125,7 +126,7 @@ async def test_ten_thousand_jobs_are_scrolled_with_few_rows_in_the_document(read
 async def test_who_opens_a_job_by_the_keyboard_goes_on_at_its_heading(reader: Reader) -> None:
     page = reader.page
     await answer_jobs(page, lambda _: {"jobs": [listed(1)], "next": None})
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=listed(1)))
+    await answer_live(page, listed(1))
     await page.reload()
 
     await page.get_by_role("link", name="train-000001").press("Enter")
@@ -133,7 +134,7 @@ async def test_who_opens_a_job_by_the_keyboard_goes_on_at_its_heading(reader: Re
     await expect(page.get_by_role("heading", level=1)).to_be_focused()
     await expect(page.get_by_role("button", name="Run again")).to_be_visible()
     await page.keyboard.press("Tab")
-    await expect(page.get_by_role("button", name="Run again")).to_be_focused()
+    await expect(page.get_by_role("link", name="Run with changes")).to_be_focused()
 
 
 async def test_a_job_says_who_asked_for_it_and_how_many_nodes_it_has(reader: Reader) -> None:

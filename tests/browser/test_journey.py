@@ -46,18 +46,18 @@ async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_down
     heading = page.get_by_role("heading", level=1)
     await expect(heading).to_contain_text(name, timeout=PATIENCE)
 
-    await page.get_by_role("link", name="Log").click()
+    await page.get_by_role("link", name="Log", exact=True).click()
     await expect(heading).to_contain_text("running", timeout=PATIENCE)
     for rank in (1, 0):
-        await page.get_by_label("Process").select_option(f"stdout-{rank}.txt", timeout=PATIENCE)
+        await page.get_by_role("button", name=f"rank {rank}", exact=True).click(timeout=PATIENCE)
         await expect(page.get_by_role("log")).to_contain_text(f"rank {rank} of 2", timeout=PATIENCE)
     await expect(page.get_by_role("log")).to_contain_text("epoch 40/40", timeout=2 * PATIENCE)
     await expect(heading).to_contain_text("succeeded", timeout=PATIENCE)
 
     await page.get_by_role("link", name="Metrics").click()
-    memory = page.get_by_role("figure").filter(has=page.get_by_text("memory_mib", exact=True))
-    for rank in (0, 1):
-        await expect(memory).to_contain_text(f"usage.jsonl rank {rank}")
+    memory = page.get_by_role("figure").filter(has=page.get_by_text("memory, GiB", exact=True))
+    for node in (0, 1):
+        await expect(memory).to_contain_text(f"node {node}")
     await expect(memory.locator("canvas")).to_be_visible()
 
     await unfold_document(page)

@@ -329,6 +329,8 @@ export type Waits = {
   since: string;
   /** Of a single job: its place among those that wait for the same, from 1 on; by its team's line where it waits for the quota, else by creation. */
   position?: number;
+  /** True where it can never start until the job or the cluster changes. */
+  never?: boolean;
 };
 
 /** A running job that does nothing with what it has. */

@@ -90,7 +90,8 @@ async def live(
     notes = list[str]()
     listed = await _noted(logs_of(ports, target), notes) or ()
     sizes = {one.name: one.size for one in listed if one.size is not None}
-    parts = await _parts(ports, target, file, dict(sorted(sizes.items())), begun.offsets, notes)
+    failing = stored.job.error_lines.file if stored.job.error_lines and not attempt else ""
+    parts = await _parts(ports, target, file or failing, dict(sorted(sizes.items())), begun.offsets, notes)
     read = await _noted(numbers.metrics(ports, job_id, begun.after, who, attempt), notes)
     if read is not None:
         body |= {"metrics": numbers.as_json(read, points), "more": read.more}
@@ -125,8 +126,9 @@ async def _parts(
 
 def _streams(file: str, names: list[str]) -> list[str]:
     """The file that is asked for, or the first log, and the standard error of the same process."""
+    output = file.replace(_ERRORS, _OUTPUT, 1)
     try:
-        name = file or first_log(names)
+        name = (output if output in names else file) or first_log(names)
     except NotFound:
         return [one for one in names if one.startswith(_ERRORS)][:1]
     twin = name.replace(_OUTPUT, _ERRORS, 1)

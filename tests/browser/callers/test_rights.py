@@ -200,7 +200,7 @@ async def test_what_a_role_may_not_do_is_not_offered(
         expected = int(name in offered)
         await expect(page.get_by_role("button", name=name, exact=True)).to_have_count(expected)
 
-    await expect(page.get_by_role("heading", name="Timeline")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Events")).to_be_visible()
     await look_for("Cancel")
     await visitor.open("new")
     await expect(page.get_by_role("button", name="Explain")).to_be_visible()

@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.conftest import KEY
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, answer_jobs, listed, sign_out
 from tests.browser.watched import watched_page
 
@@ -39,11 +40,11 @@ async def open_long_list(reader: Reader) -> None:
         return {"jobs": [listed(number) for number in range(start, start + 200)], "next": following}
 
     async def answer(route: Any) -> None:
-        number = int(route.request.url.rpartition("-")[2])
-        await route.fulfill(json={**listed(number), "history": []})
+        number = int(urlsplit(route.request.url).path.split("/")[-2].rpartition("-")[2])
+        await route.fulfill(json=live({**listed(number), "history": []}))
 
     await answer_jobs(reader.page, jobs)
-    await reader.page.route("**/api/jobs/job-*", answer)
+    await reader.page.route("**/api/jobs/job-*/live?*", answer)
     await reader.open("jobs")
 
 
@@ -65,7 +66,7 @@ async def test_the_list_is_where_it_was_left(reader: Reader) -> None:
     assert await page.locator(".rows").evaluate("box => box.scrollTop") == 500 * 60
     await expect(page).to_have_title("Jobs · Slipway")
     await page.go_forward()
-    await page.get_by_role("link", name="← Jobs").click()
+    await page.locator(".crumbs").get_by_role("link", name="Jobs", exact=True).click()
     await expect(page.get_by_role("link", name="train-000503")).to_be_in_viewport()
 
 
@@ -76,7 +77,7 @@ async def test_a_link_back_leads_to_the_list_with_its_filters(reader: Reader) ->
     await expect(page).to_have_url(f"{reader.url}#/jobs?experiment=vision")
     await page.get_by_role("link", name="train-000001").click()
 
-    await page.get_by_role("link", name="← Jobs").click()
+    await page.locator(".crumbs").get_by_role("link", name="Jobs", exact=True).click()
 
     await expect(page).to_have_url(f"{reader.url}#/jobs?experiment=vision")
     await expect(page.get_by_label("Experiment")).to_have_value("vision")

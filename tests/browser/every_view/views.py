@@ -9,6 +9,7 @@ from typing import Any
 
 from playwright.async_api import Page, Request, expect
 
+from tests.browser.one_job.live import live
 from tests.browser.overview.answers import busy
 from tests.browser.reader import Reader, answer_tagged, listed
 from tests.browser.trouble.everything import CODE, LISTING
@@ -29,21 +30,17 @@ async def answer_running(page: Page) -> None:
     """Answer for a job that goes on, and of which nothing is new."""
     entry = {"sequence": 1, "state": "running", "at": "2026-11-20T10:00:00Z", "attempt": 1}
     job = listed(1, state="running", endedAt=None, code=CODE) | {"history": [entry]}
+    job = {name: value for name, value in job.items() if value is not None}
     answers: dict[str, dict[str, Any]] = {
-        "": {name: value for name, value in job.items() if value is not None},
+        "": job,
+        "/live?*": live(job, {}, []),
         "/files*": {"files": []},
         "/code": LISTING,
         "/outputs": {"outputs": []},
         "/events": {"events": []},
-        "/metrics*": {"series": [], "next": "n", "more": False, "restarted": False},
     }
     for end, body in answers.items():
         await answer_tagged(page, f"**/api/{RUNNING}{end}", body)
-    headers = {"Slipway-Next-Offset": "0", "Slipway-More": "false"}
-    await page.route(
-        f"**/api/{RUNNING}/log?*",
-        lambda route: route.fulfill(body="", content_type="text/plain", headers=headers),
-    )
 
 
 async def answer_overview(page: Page) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from playwright.async_api import Page, Route
 
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import listed
 
 
@@ -46,7 +47,7 @@ async def answer_files(page: Page, files: dict[str, bytes]) -> None:
         await route.fulfill(status=206, body=body, content_type="application/octet-stream", headers=headers)
 
     job = {**listed(1), "history": []}
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await answer_live(page, job)
     await page.route("**/api/jobs/job-000001/outputs", lambda route: route.fulfill(json={"outputs": []}))
     await page.route("**/api/jobs/job-000001/files?*", listing)
     await page.route("**/api/jobs/job-000001/files/stdouterr/*", part)

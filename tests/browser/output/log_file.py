@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.async_api import Page, Route
 
+from tests.browser.one_job.live import live, part
 from tests.browser.reader import listed
 
 #: Bytes of one answer of the log.
@@ -25,22 +26,16 @@ class LogFile:
         self.reads: list[tuple[int, int]] = []
 
     async def install(self, page: Page) -> None:
-        await page.route("**/api/jobs/job-000001", self._job)
-        await page.route("**/api/jobs/job-000001/log?*", self._log)
-        await page.route("**/api/jobs/job-000001/files*", lambda route: route.fulfill(json={"files": []}))
+        await page.route("**/api/jobs/job-000001/live?*", self._live)
         await page.route("**/api/jobs/job-000001/files/stdouterr/stdout.txt", self._part)
 
-    async def _job(self, route: Route) -> None:
+    async def _live(self, route: Route) -> None:
         job = {name: value for name, value in self.job.items() if value is not None}
-        await route.fulfill(json=job)
-
-    async def _log(self, route: Route) -> None:
-        offset = int(route.request.url.partition("offset=")[2].partition("&")[0])
-        end = min(self.size, offset + CHUNK)
-        more = end > offset or self.job["state"] == "running"
-        headers = {"Slipway-Next-Offset": str(end), "Slipway-More": str(more).lower()}
-        body = self._bytes(offset, end)
-        await route.fulfill(body=body, content_type="text/plain", headers=headers)
+        offset = int(route.request.url.partition("after=")[2].partition("&")[0] or 0)
+        size = self.size
+        start = max(offset, size - CHUNK)
+        log = [part("stdout.txt", start, self._bytes(start, size), size)] if size > offset else []
+        await route.fulfill(json=live(job, log={}, next=str(size)) | {"log": log})
 
     async def _part(self, route: Route) -> None:
         first, last = re.fullmatch(r"bytes=(\d*)-(\d*)", route.request.headers["range"]).groups()  # type: ignore[union-attr]

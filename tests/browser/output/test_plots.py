@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from tests.browser.one_job.live import answer_live, live
 from tests.browser.reader import PATIENCE, Reader, comes, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -40,11 +41,9 @@ async def open_metrics(reader: Reader, axis: str, **numbers: list[tuple[float, f
 async def open_series(reader: Reader, series: list[dict[str, Any]]) -> None:
     """The view of these series, as the API answers them."""
     page = reader.page
-    answer = {"series": series, "next": "n", "more": False, "restarted": False}
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json={**listed(1), "history": []}))
-    await page.route("**/api/jobs/job-000001/metrics*", lambda route: route.fulfill(json=answer))
+    await answer_live(page, {**listed(1), "history": []}, series=series)
     await reader.open("jobs/job-000001/metrics")
-    await expect(page.locator("figure")).to_have_count(len({one["name"] for one in series}))
+    await expect(page.locator("figure").first).to_be_visible()
 
 
 async def test_any_numbers_are_drawn(reader: Reader) -> None:
@@ -62,18 +61,19 @@ async def test_any_numbers_are_drawn(reader: Reader) -> None:
     }
     await open_metrics(reader, "step", **numbers)
 
+    await expect(reader.page.locator("figure")).to_have_count(len(numbers))
     await expect(reader.page.locator("canvas")).to_have_count(len(numbers))
     assert await reader.violations() == []
 
 
-#: The hues of the lines in a plot, by their pixels: blue is the first curve's, purple the second's.
+#: The hues of the lines in a plot, by their pixels: blue is the first curve's, red the second's.
 _LINES = """canvas => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    const hues = { blue: 0, purple: 0 };
+    const hues = { blue: 0, red: 0 };
     for (let at = 0; at < data.length; at += 4) {
         const [red, green, blue, alpha] = data.slice(at, at + 4);
-        if (alpha < 200 || blue - Math.min(red, green) < 80) continue;
-        hues[red > green ? 'purple' : 'blue'] += 1;
+        if (alpha < 200 || Math.max(red, blue) - green < 60) continue;
+        hues[red > blue ? 'red' : 'blue'] += 1;
     }
     return hues;
 }"""
@@ -97,10 +97,16 @@ async def test_the_use_of_each_node_is_a_line_in_the_plots_of_processor_memory_a
     ]
     await open_series(reader, series)
 
+    titles = {"cpu_percent": "processor use, %", "memory_mib": "memory, GiB"}
+    titles |= {"gpu0_percent": "GPU use, %", "gpu0_memory_mib": "GPU memory, GiB"}
+    await expect(page.locator("figcaption > span:first-child")).to_have_text(
+        ["GPU use, %", "GPU memory, GiB", "processor use, %", "memory, GiB"]
+    )
     for name, (first, second) in numbers.items():
-        plot = page.get_by_role("figure").filter(has=page.get_by_text(name, exact=True))
-        await expect(plot).to_contain_text(f"rank 0 {first[-1]:.0f}")
-        await expect(plot).to_contain_text(f"rank 1 {second[-1]:.0f}")
+        plot = page.get_by_role("figure").filter(has=page.get_by_text(titles[name], exact=True))
+        unit = 1024 if name.endswith("mib") else 1
+        await expect(plot).to_contain_text(f"node 0 {first[-1] / unit:.4g}")
+        await expect(plot).to_contain_text(f"node 1 {second[-1] / unit:.4g}")
         lines = await plot.locator("canvas").evaluate(_LINES)
         assert min(lines.values()) > 50, (name, lines)
     assert await reader.violations() == []
@@ -221,11 +227,10 @@ async def test_of_ten_thousand_names_a_few_hundred_are_drawn_and_the_rest_is_sai
         names = ["__proto__", "constructor", *(f"metric {number}" for number in range(start, start + 198))]
         points = [[len(answers), 1]]
         series = [{"name": one, "file": "OUT/m.jsonl", "axis": "step", "points": points} for one in names]
-        more = len(answers) < 50
-        await route.fulfill(json={"series": series, "next": str(start), "more": more, "restarted": False})
+        body = live({**listed(1), "history": []}, series=series, next=str(start))
+        await route.fulfill(json={**body, "more": len(answers) < 50})
 
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json={**listed(1), "history": []}))
-    await page.route("**/api/jobs/job-000001/metrics*", answer)
+    await page.route("**/api/jobs/job-000001/live?*", answer)
     await page.clock.install()
     await reader.open("jobs/job-000001/metrics")
 
@@ -238,7 +243,7 @@ async def test_of_ten_thousand_names_a_few_hundred_are_drawn_and_the_rest_is_sai
         await page.evaluate("fetch(location.pathname)")
 
     await expect(page.locator("figure")).to_have_count(400)
-    await expect(page.locator("figure").first).to_contain_text("last: OUT/m.jsonl 1")
+    await expect(page.locator("figure").first).to_contain_text("__proto__1")
 
 
 async def test_of_numbers_without_an_end_a_part_is_kept(reader: Reader) -> None:
@@ -247,4 +252,4 @@ async def test_of_numbers_without_an_end_a_part_is_kept(reader: Reader) -> None:
     await open_metrics(reader, "step", loss=numbers)
 
     await expect(reader.page.get_by_text("Some points of long curves are left out.")).to_be_visible()
-    await expect(reader.page.locator("figure")).to_contain_text("last: OUT/m.jsonl 0")
+    await expect(reader.page.locator("figure small").first).to_have_text("0")

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Route, expect
 
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, comes, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -19,34 +20,17 @@ async def open_log(reader: Reader, names: list[str], state: str) -> list[str]:
     if state == "running":
         job.pop("endedAt")
 
-    async def files(route: Route) -> None:
-        entries = [{"name": name, "bytes": 1, "modified": None} for name in names]
-        await route.fulfill(json={"files": entries})
-
-    async def log(route: Route) -> None:
+    async def answer(route: Route) -> None:
         addresses.append(route.request.url)
-        name = parse_qs(urlsplit(route.request.url).query)["file"][0]
-        if name not in names:
-            problem = {"detail": "there is no such file", "remedy": "name another"}
-            await route.fulfill(status=404, json=problem)
-            return
-        begun = route.request.url.endswith("offset=0")
-        headers = {"Slipway-Next-Offset": str(len(name) + 6), "Slipway-More": str(state == "running").lower()}
-        body = f"I am {name}\n" if begun else ""
-        await route.fulfill(body=body, content_type="text/plain", headers=headers)
+        query = parse_qs(urlsplit(route.request.url).query)
+        file = query.get("file", [next((one for one in names if one.startswith("stdout")), "")])[0]
+        shown = [one for one in (file, file.replace("stdout", "stderr")) if one in names]
+        body = live(job, {one: f"I am {one}\n" for one in dict.fromkeys(shown)})
+        await route.fulfill(json={**body, "files": names})
 
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
-    await page.route("**/api/jobs/job-000001/files*", files)
-    await page.route("**/api/jobs/job-000001/log?*", log)
+    await page.route("**/api/jobs/job-000001/live?*", answer)
     await reader.open("jobs/job-000001/log")
     return addresses
-
-
-async def test_only_files_that_are_there_are_asked_for(reader: Reader) -> None:
-    addresses = await open_log(reader, ["stderr-0.txt", "stdout-1.txt", "stdout-0.txt"], "succeeded")
-
-    await expect(reader.page.get_by_role("log")).to_contain_text("I am stdout-0.txt")
-    assert [url for url in addresses if "-0.txt" not in url] == []
 
 
 async def test_a_process_that_writes_later_than_others_is_found_while_the_job_runs(reader: Reader) -> None:
@@ -59,29 +43,39 @@ async def test_a_process_that_writes_later_than_others_is_found_while_the_job_ru
     await comes(page.get_by_text("I am stdout-0.txt"))
 
     names.append("stdout-1.txt")
-    for _ in range(30):
-        await page.clock.run_for(10_000)
-        await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
-    await expect(page.get_by_label("Process").locator("option")).to_have_text(names)
+    await comes(page.get_by_role("group", name="Process").get_by_role("button", name="rank 1"))
 
 
 async def test_both_streams_of_a_process_are_shown_and_each_alone(reader: Reader) -> None:
     page = reader.page
     names = ["stdout-0.txt", "stderr-0.txt", "stdout-1.txt", "stderr-1.txt", "execution.log"]
     await open_log(reader, names, "succeeded")
-    log, options = page.get_by_role("log"), page.get_by_label("Process").locator("option")
-    ordered = ["stdout-0.txt", "stdout-1.txt", "stderr-0.txt", "stderr-1.txt", "execution.log"]
-    await expect(options).to_have_text(["0: both streams", "1: both streams", *ordered])
+    log, processes = page.get_by_role("log"), page.get_by_role("group", name="Process").get_by_role("button")
+    await expect(processes).to_have_text(["rank 0", "rank 1"])
 
-    await expect(log).to_contain_text("I am stdout-0.txt\nI am stderr-0.txt")
-    await expect(log.locator("pre.stderr")).to_have_text("I am stderr-0.txt")
+    await expect(log.locator(".line")).to_have_text(["I am stdout-0.txt", "I am stderr-0.txt"])
+    await expect(log.locator(".err")).to_have_text("I am stderr-0.txt")
     await expect(page.get_by_role("button", name="Download stderr-0.txt")).to_be_visible()
     await page.get_by_label("Lines with").fill("am")
     await expect(page.locator(".part").get_by_role("status")).to_have_text("2 lines of the log")
 
-    await page.get_by_label("Process").select_option("stderr-1.txt")
+    await processes.nth(1).click()
+    await page.get_by_role("button", name="stderr", exact=True).click()
     await expect(log).to_have_text("I am stderr-1.txt")
-    await expect(log.locator("pre.stderr")).to_have_count(0)
+    await page.get_by_label("Other files").select_option("execution.log")
+    await expect(page.get_by_role("group", name="Streams")).to_have_count(0)
+
+
+async def test_many_processes_are_in_a_list(reader: Reader) -> None:
+    page, names = reader.page, [f"stdout-{rank}.txt" for rank in range(12)]
+    await open_log(reader, names, "succeeded")
+    await expect(page.get_by_label("Process").locator("option")).to_have_text(
+        [f"rank {rank}" for rank in range(12)]
+    )
+
+    await page.get_by_label("Process").select_option("rank 11")
+
+    await expect(page.get_by_role("log")).to_have_text("I am stdout-11.txt")
 
 
 async def test_each_attempt_has_its_log_and_its_files(reader: Reader) -> None:
@@ -97,17 +91,12 @@ async def test_each_attempt_has_its_log_and_its_files(reader: Reader) -> None:
     async def files(route: Route) -> None:
         await route.fulfill(json={"files": [{"name": "stderr.txt", "bytes": 9, "modified": None}]})
 
-    async def log(route: Route) -> None:
-        query = parse_qs(urlsplit(route.request.url).query)
-        (attempt,) = query.get("attempt", ["2"])
-        body = f"attempt {attempt}\n" if query["offset"] == ["0"] else ""
-        headers = {"Slipway-Next-Offset": "10", "Slipway-More": str(attempt == "2").lower()}
-        await route.fulfill(body=body, content_type="text/plain", headers=headers)
+    async def answer(route: Route) -> None:
+        (attempt,) = parse_qs(urlsplit(route.request.url).query).get("attempt", ["2"])
+        await route.fulfill(json=live(job, {"stdout.txt": f"attempt {attempt}\n"}))
 
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await page.route("**/api/jobs/job-000001/live?*", answer)
     await page.route("**/api/jobs/job-000001/files?*", files)
-    await page.route("**/api/jobs/job-000001/files", files)
-    await page.route("**/api/jobs/job-000001/log?*", log)
     await page.route("**/api/jobs/job-000001/outputs*", lambda route: route.fulfill(json={"outputs": []}))
     await reader.open("jobs/job-000001")
 
@@ -116,9 +105,10 @@ async def test_each_attempt_has_its_log_and_its_files(reader: Reader) -> None:
     await page.get_by_role("link", name="Attempt 2").click()
     await expect(page.get_by_role("log")).to_have_text("attempt 2")
     await reader.open("jobs/job-000001/files")
+    files_part = page.get_by_role("region", name="Files")
     async with page.expect_request("**/files?*attempt=1*"):
-        await page.get_by_role("link", name="Attempt 1").click()
-    await expect(page.get_by_role("link", name="Attempt 1")).to_have_attribute("aria-current", "page")
+        await files_part.get_by_role("link", name="Attempt 1").click()
+    await expect(files_part.get_by_role("link", name="Attempt 1")).to_have_attribute("aria-current", "page")
     await expect(page.get_by_role("button", name="stderr.txt", exact=True)).to_be_visible()
     assert await reader.violations() == []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.async_api import Page, Route
 
+from tests.browser.one_job.live import live
 from tests.browser.overview.answers import busy
 from tests.browser.reader import answer_tagged, listed
 
@@ -28,7 +29,7 @@ VIEWS = {
     "jobs?sweep=s_1": "tune",
     "jobs?view=compare": "0.5",
     "jobs?group=experiment": "vision",
-    JOB: "Timeline",
+    JOB: "What happened",
     f"{JOB}/log": "line 1 of the log",
     f"{JOB}/metrics": "loss",
     f"{JOB}/files": "model.txt",
@@ -80,27 +81,16 @@ async def answer_everything(page: Page) -> None:
             f"jobs/job-{number:06}/code": LISTING,
             f"jobs/job-{number:06}/files?*": {"files": [{"name": "model.txt", "bytes": 9, "modified": None}]},
             f"jobs/job-{number:06}/files": {"files": [{"name": "stdout.txt", "bytes": 9, "modified": None}]},
-            f"jobs/job-{number:06}/metrics?*": {
-                "series": [series],
-                "next": "n",
-                "more": False,
-                "restarted": False,
-            },
+            f"jobs/job-{number:06}/live?*": live(
+                {"history": [], **job}, {"stdout.txt": "line 1 of the log\n"}, [series]
+            ),
         }
     for end, body in answers.items():
         await answer_tagged(page, f"**/api/{end}", body)
-    await page.route(f"**/api/{JOB}/log?*", _log)
 
 
 def _entry(state: str) -> dict[str, Any]:
     return {"sequence": 1, "state": state, "at": AT, "attempt": 1}
-
-
-async def _log(route: Route) -> None:
-    text = b"line 1 of the log\n"
-    start = int(route.request.url.partition("offset=")[2])
-    headers = {"Slipway-Next-Offset": str(len(text)), "Slipway-More": "true"}
-    await route.fulfill(body=text[start:], content_type="text/plain", headers=headers)
 
 
 Answer = Callable[[Route], Awaitable[None]]

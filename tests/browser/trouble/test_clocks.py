@@ -13,6 +13,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from tests.acceptance.door import Door
 from tests.browser.conftest import KEY
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -31,12 +32,11 @@ async def answer_job(page: Page, now: datetime, **members: Any) -> None:
     headers = {"Date": format_datetime(now, usegmt=True)}
 
     async def answer(route: Route) -> None:
-        await route.fulfill(
-            json={"jobs": [job], "next": None} if "jobs?" in route.request.url else job, headers=headers
-        )
+        is_list = "jobs?" in route.request.url
+        await route.fulfill(json={"jobs": [job], "next": None} if is_list else live(job), headers=headers)
 
     await page.route("**/api/jobs?*", answer)
-    await page.route("**/api/jobs/job-000001", answer)
+    await page.route("**/api/jobs/job-000001/live?*", answer)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import Reader, answer_jobs, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -15,7 +16,7 @@ async def open_list(reader: Reader) -> None:
     page = reader.page
     jobs = [listed(number, experiment="vision") for number in (1, 2)]
     await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json={**listed(1), "history": []}))
+    await answer_live(page, {**listed(1), "history": []})
     await page.clock.install()
     await page.reload()
     await expect(page.get_by_role("link", name="train-000001")).to_be_visible()

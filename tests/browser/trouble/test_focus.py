@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.reader import Reader, answer_tagged, listed
+from tests.browser.one_job.live import answer_live
+from tests.browser.reader import Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 PATH = "jobs/job-000001"
@@ -22,7 +23,7 @@ async def press(page: Page, name: str) -> None:
 async def test_a_question_takes_the_focus_and_gives_it_back(reader: Reader) -> None:
     page, job = reader.page, {**listed(1, state="running"), "history": []}
     del job["endedAt"]
-    await answer_tagged(page, f"**/api/{PATH}", job)
+    await answer_live(page, job)
     await page.route(f"**/api/{PATH}/cancel", lambda route: route.fulfill(status=202, json=job))
     await reader.open(PATH)
 

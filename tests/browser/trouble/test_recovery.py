@@ -36,7 +36,7 @@ async def test_the_timeline_of_a_job_shows_that_its_node_was_taken_away_and_that
 
     await expect(heading).to_contain_text("succeeded", timeout=PATIENCE)
     await door.call("POST", f"jobs/{other}/cancel")
-    states = page.get_by_role("region", name="Timeline").get_by_role("listitem")
+    states = page.get_by_role("region", name="Events").get_by_role("listitem")
     await expect(states.filter(has_text="queued")).to_have_count(2)
     await expect(states.filter(has_text="running")).to_have_count(2)
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.door import Door, shell, unique
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import PATIENCE, Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -67,7 +68,7 @@ async def test_a_job_of_another_team_runs_again_only_after_it_is_said_whose_code
         await route.fulfill(status=202, json={**listed(2, team="speech"), "notes": []})
 
     await page.route("**/api/me", lambda route: route.fulfill(json=caller))
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await answer_live(page, job)
     await page.route("**/api/jobs/job-000001/receipt", lambda route: route.fulfill(json={"id": job["id"]}))
     await page.route("**/api/jobs/job-000001/rerun", again)
     await reader.open("jobs/job-000001")
@@ -110,7 +111,7 @@ async def test_a_job_is_written_followed_read_and_run_again_by_the_keyboard_alon
     await reach(page, "link", "Log")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("log")).to_contain_text("Hello from")
-    await reach(page, "link", "Files")
+    await reach(page, "link", "Files", "Shift+Tab")
     await page.keyboard.press("Enter")
     await reach(page, "button", "stdout.txt")
     await page.keyboard.press("Enter")

@@ -8,20 +8,21 @@ interface Props {
   job: JobDetail;
   /** The one that is shown; "" for the current one. */
   attempt: string;
-  tab: "log" | "files";
+  part: "log" | "files";
 }
 
 /** Leads from one attempt of a job to the others: each keeps its log and its files. */
-export function Attempts({ job, attempt, tab }: Props) {
+export function Attempts({ job, attempt, part }: Props) {
   if (job.attempt < 2) return null;
   const first = Math.max(1, job.attempt - MOST + 1);
   const numbers = Array.from({ length: job.attempt - first + 1 }, (_, index) => String(first + index));
   const shown = attempt || String(job.attempt);
   return (
-    <nav class="tabs" aria-label="Attempts">
+    <nav class="seg" aria-label="Attempts">
+      <i aria-hidden="true">Attempt</i>
       {numbers.map((number) => (
-        <a key={number} href={link(["jobs", job.id, tab], { attempt: number === String(job.attempt) ? "" : number })} aria-current={number === shown ? "page" : undefined}>
-          Attempt {number}
+        <a key={number} href={link(["jobs", job.id, part], { attempt: number === String(job.attempt) ? "" : number })} aria-label={`Attempt ${number}`} aria-current={number === shown ? "page" : undefined}>
+          {number}
         </a>
       ))}
     </nav>

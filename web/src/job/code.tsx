@@ -18,12 +18,7 @@ const ORIGINS: Record<string, string> = {
 
 /** The code that a job runs: where it comes from, and the names in its archive, which are its sender's words. */
 export function Code({ job }: { job: JobDetail }) {
-  return (
-    <section aria-labelledby="code">
-      <h2 id="code">Code</h2>
-      {typeof job.code === "object" ? <Own id={job.id} code={job.code} /> : <None id={job.id} state={job.state} />}
-    </section>
-  );
+  return typeof job.code === "object" ? <Own id={job.id} code={job.code} /> : <None id={job.id} state={job.state} />;
 }
 
 function Own({ id, code }: { id: string; code: JobCode }) {

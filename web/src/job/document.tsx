@@ -42,9 +42,8 @@ export function Document({ job }: { job: JobDetail }) {
   const receipt = reading.value;
   const problems: Finding[] = job.problems ?? [];
   return (
-    <section aria-labelledby="document">
-      <h2 id="document">job.json</h2>
-      <Findings findings={problems} />
+    <>
+      {job.state !== "rejected" && <Findings findings={problems} />}
       <Reading of={reading} />
       {job.received !== undefined && <Received text={job.received} findings={problems} />}
       {receipt?.accepted && <Accepted document={receipt.accepted} findings={problems} />}
@@ -55,6 +54,6 @@ export function Document({ job }: { job: JobDetail }) {
           <pre class="preview" tabIndex={0}>{JSON.stringify({ ...receipt, accepted: undefined }, null, 2)}</pre>
         </details>
       )}
-    </section>
+    </>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { PATIENCE } from "../api";
 import { size } from "../format";
 import { Outcome, useDeed } from "../parts/deed";
+import { saveAll } from "./bundle";
 import { saveFile, type WrittenFile } from "./save";
 
 interface Props {
@@ -14,6 +15,27 @@ interface Props {
   name?: string;
   /** The text that everyone reads after it. */
   shown?: string;
+}
+
+/** Saves all that an attempt of a job wrote as one file. */
+export function DownloadAll({ id, attempt }: { id: string; attempt: string }) {
+  const [progress, setProgress] = useState("");
+  const deed = useDeed(PATIENCE.GET);
+  const isHere = useRef(true);
+  useEffect(() => () => void (isHere.current = false), []);
+  const save = () =>
+    deed.click(async () => {
+      setProgress("");
+      await saveAll(id, attempt, (read, all) => isHere.current && setProgress(`${size(read)} of ${size(all)}`));
+    });
+  return (
+    <span class="actions">
+      <button type="button" aria-disabled={deed.isBusy} onClick={() => void save()}>
+        Download all as one file
+      </button>
+      <Outcome deed={deed} progress={progress} />
+    </span>
+  );
 }
 
 /** Saves a file without a time limit; shows the progress, and why it failed. */

@@ -6,7 +6,7 @@ import { Refusal, Time } from "../parts/parts";
 import { Reading, useReading } from "../parts/reading";
 import { link } from "../route";
 import { Attempts } from "./attempts";
-import { Download } from "./download";
+import { Download, DownloadAll } from "./download";
 import { Preview } from "./preview";
 
 /** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
@@ -27,9 +27,11 @@ export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; atte
   const address = (...steps: string[]) => link(["jobs", id, "files", ...steps], { attempt });
   const fileOf = (name: string) => ({ id, directory, path: [...folders, name].join("/"), attempt });
   return (
-    <section aria-labelledby="files">
-      <h2 id="files">Files</h2>
-      <Attempts job={job} attempt={attempt} tab="files" />
+    <>
+      <div class="actions">
+        <Attempts job={job} attempt={attempt} part="files" />
+        <DownloadAll id={id} attempt={attempt} />
+      </div>
       <nav class="tabs" aria-label="Output directories">
         {outputs.value?.outputs.map((one) => (
           <a key={one.id} href={address(one.id)} title={one.path} aria-current={one.id === directory ? "page" : undefined}>
@@ -78,7 +80,7 @@ export function Files({ job, at, attempt }: { job: JobDetail; at: string[]; atte
           Next {listed.value.files.length.toLocaleString("en")} names
         </button>
       )}
-    </section>
+    </>
   );
 }
 

@@ -1,75 +1,106 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
-import { ENDS, type JobDetail, type Metrics as MetricsAnswer } from "../answers";
-import { json } from "../api";
+import { ENDS, type JobDetail } from "../answers";
+import { deploymentTime } from "../clock";
 import { shortNumber } from "../format";
-import { useChart } from "../parts/chart";
-import { Notice, Refusal } from "../parts/parts";
-import { usePoll } from "../poll";
-import { padded, aligned, spread, Plots, type Plot, SERIES } from "./series";
+import { colourOf, useChart } from "../parts/chart";
+import { Notice } from "../parts/parts";
+import type { Live } from "./live";
+import { aligned, type Plot, padded, spread, tickTexts } from "./series";
 
-/** With the poll of the job beside it, four requests a minute. */
-const LATEST = 30_000;
-const HEIGHT = 220;
-/** Answers that are read before they are drawn. */
-const ANSWERS = 8;
+const HEIGHT = 172;
+/** The colours of curves, in this order. */
+const COLOURS = 5;
+/** Curves whose last values stand above a plot. */
+const NAMED = 4;
 
-/** The numbers that a job and its nodes report, one plot for each name, while it runs and after. */
-export function Metrics({ job }: { job: JobDetail }) {
-  const plots = useMemo(() => new Plots(), [job.id]);
+interface Props {
+  job: JobDetail;
+  live: Live;
+  /** Whether the first answer has come. */
+  isRead: boolean;
+  /** Greater after each change. */
+  version: number;
+}
+
+/** The numbers that a job and its nodes report: train and validation on one scale, and all that has times on one axis of time. */
+export function Metrics({ job, live, isRead, version }: Props) {
   const ended = ENDS.has(job.state);
-  const hasMore = useRef(true);
-  const read = async (signal: AbortSignal) => {
-    // What is here is drawn before the rest is read: there may be no end of it.
-    hasMore.current = true;
-    for (let count = 0; hasMore.current && count < ANSWERS && !signal.aborted; count += 1) {
-      const answer = await json<MetricsAnswer>(`jobs/${encodeURIComponent(job.id)}/metrics`, {
-        query: { after: plots.next, points: 1000 },
-        shape: SERIES,
-        signal,
-      });
-      plots.add(answer);
-      hasMore.current = answer.more;
-    }
-    return plots.version;
-  };
-  const polled = usePoll(`${job.id}\n${ended}`, read, { latest: LATEST, isFinal: () => ended && !hasMore.current });
+  const plots = useMemo(() => live.plots.all, [live, version]);
+  const time = timesOf(job, plots);
   return (
-    <section aria-labelledby="metrics">
-      <h2 id="metrics">Metrics</h2>
-      <Refusal error={polled.error} readAt={polled.readAt} />
-      {plots.note && <Notice kind="info">{plots.note}</Notice>}
-      {polled.value !== undefined && plots.all.length === 0 && <p class="quiet">The job has reported no numbers{ended ? "" : " yet"}.</p>}
-      <div class="plots">
-        {plots.all.map((plot) => (
-          <Curves key={plot.name} plot={plot} version={plots.version} />
-        ))}
-      </div>
+    <section class="panel" aria-labelledby="metrics">
+      <header>
+        <h2 id="metrics">Metrics</h2>
+      </header>
+      {live.plots.note && <Notice kind="info">{live.plots.note}</Notice>}
+      {isRead && plots.length === 0 && <p class="nothing">The job has reported no numbers{ended ? "" : " yet"}.</p>}
+      {plots.length > 0 && (
+        <div class="charts">
+          {plots.map((plot) => (
+            <Curves key={plot.key} plot={plot} time={time} version={version} />
+          ))}
+        </div>
+      )}
     </section>
   );
 }
 
+/** From the start of the job to its end, or to now: the axis of all plots over time, in seconds. */
+function timesOf(job: JobDetail, plots: readonly Plot[]): [number, number] | undefined {
+  const ends = plots.filter(({ axis }) => axis === "time").flatMap(({ curves }) => curves.flatMap(({ points }) => [points[0]?.[0], points.at(-1)?.[0]]));
+  const known = ends.filter((one): one is number => one !== undefined && Math.abs(one) < 8e12);
+  if (known.length === 0) return undefined;
+  const [first, last] = [Math.min(...known), Math.max(...known)];
+  const [start, end] = [Date.parse(job.startedAt ?? "") / 1000, (job.endedAt === undefined ? deploymentTime() : Date.parse(job.endedAt)) / 1000];
+  // Numbers of another time, such as those of a run that is copied, are shown at theirs.
+  return start <= first && last <= end + 60 && end - start < 10 * (last - first + 60) ? [start, Math.max(end, last)] : [first, last];
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const SECONDS = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+
+/** Ticks of time: as much of it as tells them apart. */
+function clocks(_: uPlot, ticks: number[]): string[] {
+  const format = [DAY, CLOCK].find((one) => new Set(ticks.map((tick) => one.format(tick * 1000))).size === ticks.length && (one === CLOCK || ticks.length > 1)) ?? SECONDS;
+  return ticks.map((tick) => format.format(tick * 1000));
+}
+
 /** One plot; a reader of the screen gets the last value of each curve. */
-function Curves({ plot, version }: { plot: Plot; version: number }) {
+function Curves({ plot, time, version }: { plot: Plot; time: [number, number] | undefined; version: number }) {
   const box = useChart(
     (across, up) => {
       const data = aligned(plot);
       const [places] = data;
+      const isTime = plot.axis === "time";
+      const [first, last] = isTime && time ? time : [places[0] ?? null, places.at(-1) ?? null];
       // By default, the plot draws three years around a single time.
-      const x = { time: plot.axis === "time", range: spread(places[0] ?? null, places.at(-1) ?? null, 30) };
+      const x = { time: isTime, range: spread(first, last, 30) };
       const y: uPlot.Scale = { range: (_, least, most) => (plot.isShare ? [Math.min(0, least), Math.max(100, most)] : padded(least, most)) };
-      const series = plot.curves.map((_, index) => ({ stroke: `hsl(${(index * 67 + 210) % 360} 70% 50%)`, spanGaps: true }));
-      return { options: { height: HEIGHT, scales: { x, y }, axes: [across, up], series: [{}, ...series] }, data };
+      const series = plot.curves.map((_, index) => ({ stroke: colourOf(`--c${(index % COLOURS) + 1}`), width: 1.6, spanGaps: true, points: { show: plot.curves[index]!.points.length < 2 } }));
+      const values = (_: uPlot, ticks: number[]) => tickTexts(ticks);
+      const below: uPlot.Axis = { ...across, size: 26, gap: 4, values: isTime ? clocks : values };
+      const axes: uPlot.Axis[] = [below, { ...up, gap: 4, values, space: 30 }];
+      return { options: { height: HEIGHT, padding: [6, 10, 0, 0], scales: { x, y }, axes, cursor: { points: { size: 5 } }, series: [{}, ...series] }, data };
     },
-    [version],
+    [version, time?.[0], time?.[1]],
   );
-  const last = plot.curves.map(({ label, points }) => `${label} ${shortNumber(points.at(-1)?.[1])}`).join(", ");
   return (
     <figure>
       <figcaption>
-        <strong>{plot.name}</strong> <span class="quiet">by {plot.axis}; last: {last}</span>
+        <span title={plot.files.join(", ")}>{plot.title}</span>
+        <small class="num">
+          {plot.curves.slice(0, NAMED).map(({ label, points }, index) => (
+            <span key={label} class={plot.curves.length > 1 ? `key k${(index % COLOURS) + 1}` : ""}>
+              {[label, shortNumber(points.at(-1)?.[1])].filter(Boolean).join(" ")}
+            </span>
+          ))}
+          {plot.curves.length > NAMED && <span>{`and ${plot.curves.length - NAMED} more`}</span>}
+        </small>
       </figcaption>
       <div ref={box} aria-hidden="true" />
+      {plot.axis !== "time" && <small class="axis">{plot.axis}</small>}
     </figure>
   );
 }

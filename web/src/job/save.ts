@@ -88,9 +88,14 @@ export async function saveFile(file: WrittenFile, { grows, onPart, size: listed 
     onPart(start, size);
     if (part.size === 0) break;
   }
+  saveBlob(new Blob(parts, { type: "application/octet-stream" }), file.path.split("/").at(-1) ?? "file");
+}
+
+/** Put bytes on the reader's disk. */
+export function saveBlob(bytes: Blob, name: string): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob(parts, { type: "application/octet-stream" }));
-  link.download = file.path.split("/").at(-1) ?? "file";
+  link.href = URL.createObjectURL(bytes);
+  link.download = name;
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -23,7 +23,7 @@ const ACROSS: uPlot.Axis = {
     return GAP + LETTER * Math.min(MOST_LETTERS, Math.max(4, ...letters));
   },
 };
-const UP: uPlot.Axis = { size: (_, values) => GAP + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
+const UP: uPlot.Axis = { size: (_, values) => GAP / 2 + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
 
 /** The box to draw in. `make` is given how an axis looks; it is called again after each of the changes. */
 export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing | undefined, changes: readonly unknown[]): RefObject<HTMLDivElement | null> {
@@ -33,7 +33,7 @@ export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing |
     const place = box.current;
     if (place === null) return undefined;
     const style = getComputedStyle(place);
-    const axis: uPlot.Axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--hair") } };
+    const axis: uPlot.Axis = { stroke: style.color, grid: { stroke: colourOf("--hair"), width: 1 }, ticks: { show: false }, font: `11px ${style.fontFamily}` };
     const drawing = make({ ...axis, ...ACROSS }, { ...axis, ...UP });
     if (drawing === undefined) return undefined;
     const { options, data } = drawing;
@@ -46,6 +46,16 @@ export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing |
     };
   }, [dark, ...changes]);
   return box;
+}
+
+/** A colour of the tokens as a canvas takes it, in the theme that the reader has now. */
+export function colourOf(name: string): string {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
 }
 
 function useDark(): boolean {

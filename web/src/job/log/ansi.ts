@@ -1,9 +1,13 @@
 /** Lines of a log as runs of text with a colour. All other control sequences are left out. */
+import Anser from "anser";
 
 export interface Run {
   text: string;
-  /** Names of classes in views.css; "" for plain text. */
+  /** Names of classes in log.css; "" for plain text. */
   style: string;
+  /** Colours beyond the sixteen, as `r, g, b`. */
+  ink?: string;
+  ground?: string;
 }
 
 /** Colours (SGR); other sequences of a terminal; control characters, and those that turn the direction of text. */
@@ -19,47 +23,45 @@ export function plain(line: string): string {
 const MOST_RUNS = 200;
 /** Of lines that are drawn together; those after them are plain. */
 const MOST_RUNS_TOGETHER = 4_000;
+const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+/** Kinds of text; those that hide it, or move, are left out. */
+const KINDS = new Set(["bold", "dim", "italic", "underline", "strikethrough"]);
+const LEVELS = [0, 95, 135, 175, 215, 255];
 
 /** The runs of each of these lines. */
 export function coloured(lines: readonly string[]): Run[][] {
   let count = 0;
   return lines.map((line) => {
-    const pieces = count < MOST_RUNS_TOGETHER ? runs(line) : [{ text: plain(line), style: "" }];
+    const pieces = count < MOST_RUNS_TOGETHER && line.includes("\x1b[") ? runs(line) : [{ text: plain(line), style: "" }];
     count += pieces.length;
     return pieces;
   });
 }
 
 function runs(line: string): Run[] {
-  const result: Run[] = [];
-  let style = "";
-  let end = 0;
-  for (const match of line.matchAll(SEQUENCE)) {
-    if (result.length === MOST_RUNS) break;
-    if (match.index > end) result.push({ text: line.slice(end, match.index), style });
-    if (match[1] !== undefined) style = styleAfter(style, match[1]);
-    end = match.index + match[0].length;
-  }
-  if (end < line.length) result.push({ text: plain(line.slice(end)), style });
-  return result;
+  const colours = line.replace(SEQUENCE, (_, codes?: string) => (codes === undefined ? "" : `\x1b[${codes.replace(/([34]8:2):\d*:/g, "$1:").replaceAll(":", ";")}m`));
+  const entries = Anser.ansiToJson(colours, { json: true, use_classes: true, remove_empty: true });
+  const drawn = entries.slice(0, MOST_RUNS).map(({ content, decorations, ...entry }) => {
+    const [text, ground] = [side(entry.fg, entry.fg_truecolor, "ink"), side(entry.bg, entry.bg_truecolor, "ground")];
+    const style = [...decorations.filter((kind) => KINDS.has(kind)), text.style, ground.style].filter(Boolean).join(" ");
+    return { text: content, style, ...(text.colour && { ink: text.colour }), ...(ground.colour && { ground: ground.colour }) };
+  });
+  const rest = entries.slice(MOST_RUNS).map(({ content }) => content).join("");
+  return rest === "" ? drawn : [...drawn, { text: rest, style: drawn.at(-1)?.style ?? "" }];
 }
 
-/** The classes after a sequence of numbers: 0 resets, 1 is bold, 30 to 37 and 90 to 97 are colours. */
-function styleAfter(style: string, codes: string): string {
-  const classes = new Set(style.split(" ").filter(Boolean));
-  const forget = () => [...classes].filter((name) => name.startsWith("ink")).forEach((name) => classes.delete(name));
-  const numbers = codes.split(/[;:]/).map(Number);
-  for (let index = 0; index < numbers.length; index += 1) {
-    const code = numbers[index] ?? 0;
-    if (code === 0) classes.clear();
-    else if (code === 1) classes.add("bold");
-    else if (code === 22) classes.delete("bold");
-    else if (code === 38 || code === 48) index += numbers[index + 1] === 5 ? 2 : 4; // of a palette, which is not shown
-    else if (code === 39) forget();
-    else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) {
-      forget();
-      classes.add(`ink-${code % 10}`);
-    }
-  }
-  return [...classes].join(" ");
+/** A colour of the sixteen as a class, which follows the theme; another one as it is. */
+function side(name: string | null, exact: string | null, what: "ink" | "ground"): { style: string; colour?: string } {
+  if (!name) return { style: "" };
+  const basic = NAMES.indexOf(name.replace(/^ansi-(bright-)?/, ""));
+  if (basic >= 0) return { style: `${what}-${basic}` };
+  const colour = name === "ansi-truecolor" ? exact : palette(Number(name.replace("ansi-palette-", "")));
+  return colour ? { style: `exact-${what}`, colour } : { style: "" };
+}
+
+/** A colour of the 256 from the 17th on: a cube of six levels, and 24 greys. */
+function palette(index: number): string {
+  if (index >= 232) return Array(3).fill(8 + 10 * (index - 232)).join(", ");
+  const place = index - 16;
+  return [place / 36, (place / 6) % 6, place % 6].map((at) => LEVELS[Math.floor(at)] ?? 0).join(", ");
 }

@@ -7,6 +7,8 @@ export interface Block {
   start: number;
   end: number;
   lines: string[];
+  /** The first byte of each line; pieces of one long line have the same. */
+  starts: number[];
 }
 
 const BLOCK = 500;
@@ -69,6 +71,11 @@ export class Lines {
     return this.blocks.reduce((sum, block) => sum + block.lines.length, 0);
   }
 
+  /** Where the line begins that has not ended. */
+  get lastStart(): number {
+    return this.end - this.rest.length;
+  }
+
   /** What was read of the line that has not ended. */
   get last(): string {
     return overwritten(DECODER.decode(this.rest));
@@ -118,6 +125,7 @@ export class Lines {
     const [next, ...others] = this.blocksOf(bytes, start, BLOCK - (block?.lines.length ?? 0));
     if (block && next && block.lines.length + next.lines.length <= BLOCK) {
       block.lines.push(...next.lines);
+      block.starts.push(...next.starts);
       block.end = next.end;
     } else if (next) others.unshift(next);
     for (const one of others) one.id = this.order.number(this);
@@ -130,10 +138,20 @@ export class Lines {
     for (let start = 0; start < bytes.length; ) {
       const room = blocks.length === 0 && most > 0 ? most : BLOCK;
       let end = start;
-      for (let line = 0; line < room && end < bytes.length; line += 1) end = bytes.indexOf(LINE_END, end) + 1 || bytes.length;
+      const begins: number[] = [];
+      for (let line = 0; line < room && end < bytes.length; line += 1) {
+        begins.push(at + end);
+        end = bytes.indexOf(LINE_END, end) + 1 || bytes.length;
+      }
       const text = DECODER.decode(bytes.subarray(start, end));
-      const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").flatMap(pieces);
-      blocks.push({ id: 0, start: at + start, end: at + end, lines });
+      const [lines, starts]: [string[], number[]] = [[], []];
+      for (const [index, line] of (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").entries()) {
+        for (const piece of pieces(line)) {
+          lines.push(piece);
+          starts.push(begins[index] ?? at + start);
+        }
+      }
+      blocks.push({ id: 0, start: at + start, end: at + end, lines, starts });
       start = end;
     }
     return blocks;
@@ -153,7 +171,7 @@ export class Lines {
   /** Count bytes that show nothing as part of the last block. */
   private skip(bytes: number): void {
     const start = this.first + this.head.length;
-    if (this.blocks.length === 0) this.blocks.push({ id: this.order.number(this), start, end: start, lines: [] });
+    if (this.blocks.length === 0) this.blocks.push({ id: this.order.number(this), start, end: start, lines: [], starts: [] });
     const block = this.blocks.at(-1);
     if (block) block.end += bytes;
   }

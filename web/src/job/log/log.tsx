@@ -1,234 +1,183 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Search } from "lucide";
 import { ENDS, type JobDetail } from "../../answers";
-import { json, PATIENCE } from "../../api";
+import { PATIENCE } from "../../api";
+import { size } from "../../format";
+import { isTyping } from "../../header/keys";
 import { Outcome, useDeed } from "../../parts/deed";
-import { Loading, Refusal } from "../../parts/parts";
-import { usePoll } from "../../poll";
-import { coloured, plain } from "./ansi";
+import { Icon } from "../../parts/icon";
+import { Notice } from "../../parts/parts";
+import { link } from "../../route";
 import { Attempts } from "../attempts";
 import { Download } from "../download";
-import { type Block, Order } from "./lines";
-import { Part, useMatches } from "./matches";
-import { Tails } from "./tail";
+import type { Live } from "../live";
+import { Choices } from "./choices";
+import { List } from "./list";
+import { type Choice, Rows } from "./rows";
+import type { Tails } from "./tail";
 
-/** With the poll of the job beside it, four requests a minute. */
-const LATEST = 30_000;
-/** Pixels of a line, for the blocks that are not in view. */
-const LINE = 19;
-/** Pixels from the end within which a reader is at the end. */
-const NEAR = 40;
+interface Props {
+  job: JobDetail;
+  live: Live;
+  /** Changes when anything new has come. */
+  version: object | undefined;
+  /** An earlier attempt, or "". */
+  attempt: string;
+  /** The process, by the file that it writes; "" for the first one. */
+  file: string;
+  onFile: (file: string) => void;
+  /** The address of a line to open at; of a job that failed, its error. */
+  at: string;
+  marked: number;
+}
 
-/** The log of one process of a job, followed while it runs; `attempt` is an earlier one, or "". */
-export function Log({ job, attempt }: { job: JobDetail; attempt: string }) {
-  const { names, readNames } = useLogNames(job, attempt);
+/** What one process wrote to both of its streams, in the order in which it came. */
+export function Log({ job, live, version, attempt, file, onFile, at, marked }: Props) {
+  const [streams, choose] = useState<Choice["streams"]>("both");
+  const [search, find] = useState("");
+  const [isFolded, fold] = useState(true);
+  const [opened, open] = useState<ReadonlySet<string>>(new Set());
+  const [isWrapped, wrap] = useState(true);
+  const [isFollowed, follow] = useState(at === "");
+  const [round, again] = useState(0);
+  const field = useFindKey();
+  const deed = useDeed(PATIENCE.GET);
+  const rows = useMemo(() => new Rows(), [live, file]);
+  const tails = live.log(file);
+  const shown = useMemo(() => rows.of(tails, { streams, search, isFolded, opened }), [rows, tails, version, round, streams, search, isFolded, opened]);
+  const ended = attempt !== "" || ENDS.has(job.state);
+  const read = (act: () => Promise<void>) =>
+    deed.click(async () => {
+      await act();
+      again((number) => number + 1);
+    });
+  useEffect(() => {
+    if (at === "") return;
+    follow(false);
+    find("");
+    const colon = at.lastIndexOf(":");
+    const tail = tails.all.find(({ name }) => name === at.slice(0, colon));
+    const byte = Number(at.slice(colon + 1));
+    if (tail !== undefined && byte < tail.lines.start) void read(() => tail.around(byte));
+  }, [at, tails.isBegun]);
+  const earlier = () => {
+    follow(false);
+    void read(() => tails.earlier());
+  };
+  const latest = () => {
+    follow(true);
+    void read(() => tails.latest());
+  };
   return (
-    <section aria-labelledby="log">
-      <h2 id="log">Log</h2>
-      <Attempts job={job} attempt={attempt} tab="log" />
-      {names === undefined ? <Loading /> : <Processes job={job} attempt={attempt} names={names} readNames={readNames} />}
+    <section class="panel log-panel" aria-labelledby="log">
+      <header>
+        <h2 id="log">Log</h2>
+        {tails.size > 0 && <span class="count">{`${part(tails)}${job.state === "running" && attempt === "" ? " · it goes on" : ""}`}</span>}
+        <span class="more">
+          {tails.all.map(({ name, size: bytes }) => (
+            <Download key={name} file={{ id: job.id, directory: "stdouterr", path: name, attempt }} size={bytes} grows={!ended} {...(tails.all.length > 1 && { shown: name })} />
+          ))}
+        </span>
+      </header>
+      <form class="tools" hidden={tails.size === 0 && !live.files?.length && job.attempt < 2} onSubmit={(event) => event.preventDefault()}>
+        <Attempts job={job} attempt={attempt} part="log" />
+        <Choices names={live.files ?? []} file={file} shown={tails.all[0]?.name ?? ""} onFile={onFile} streams={streams} onStreams={choose} hasErrors={tails.all.length > 1} />
+        <label class="find">
+          <Icon of={Search} size={14} />
+          <span class="hidden">Lines with</span>
+          <input ref={field} type="search" placeholder="Find" value={search} onInput={(event) => find(event.currentTarget.value)} />
+          <kbd>f</kbd>
+        </label>
+        <Check label="Follow" value={isFollowed} onChange={follow} />
+        <Check label="Wrap" value={isWrapped} onChange={wrap} />
+        <Check label="Fold metrics" value={isFolded} onChange={fold} />
+      </form>
+      {live.note && <Notice kind="info">{live.note}</Notice>}
+      <Part tails={tails} count={search === "" ? undefined : shown.length} onEarlier={earlier} onLatest={latest} />
+      <Outcome deed={deed} />
+      <List
+        rows={shown}
+        label={label(tails, file)}
+        isWrapped={isWrapped}
+        isFollowed={isFollowed && !tails.isCut}
+        at={at}
+        marked={marked}
+        onLeave={() => follow(false)}
+        onFold={(place) => open((before) => toggled(before, place))}
+        hrefOf={(place) => link(["jobs", job.id, "log"], { attempt, at: place })}
+      >
+        {tails.size === 0 && version !== undefined && <p class="quiet">{ended ? "Nothing was written." : "Nothing was written yet."}</p>}
+      </List>
     </section>
   );
 }
 
-interface ProcessesProps {
-  job: JobDetail;
-  attempt: string;
-  names: readonly string[];
-  readNames: ReadNames;
+/** The field that `f` leads to. */
+function useFindKey() {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
+  return field;
 }
 
-function Processes({ job, attempt, names, readNames }: ProcessesProps) {
-  const [chosen, choose] = useState("");
-  const [isFollowed, follow] = useState(true);
-  const [isWrapped, wrap] = useState(true);
-  const [search, find] = useState("");
-  const deed = useDeed(PATIENCE.GET);
-  const choices = choicesOf(names);
-  const choice = choices.find((one) => one.label === chosen) ?? choices[0] ?? USUAL_CHOICE;
-  const { tails, polled } = useTails(job, attempt, choice.names, readNames);
-  const matches = useMatches(tails, search);
-  const { box, hold, scrolled } = usePlace(isFollowed && !tails.isCut, () => follow(false));
-  const ended = attempt !== "" || ENDS.has(job.state);
-  const earlier = () => {
-    follow(false);
-    return deed.click(async () => {
-      await tails.earlier();
-      hold();
-    });
-  };
-  const latest = () => {
-    tails.restart();
-    follow(true);
-    polled.again();
-  };
+function toggled(before: ReadonlySet<string>, one: string): ReadonlySet<string> {
+  const after = new Set(before);
+  if (!after.delete(one)) after.add(one);
+  return after;
+}
+
+function label({ all }: Tails, file: string): string {
+  return all.length > 1 ? "both streams" : (all[0]?.name ?? (file || "stdout.txt"));
+}
+
+function part({ all }: Tails): string {
+  const lines = all.reduce((sum, { lines: one }) => sum + one.count + (one.last === "" ? 0 : 1), 0);
+  return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}`;
+}
+
+interface PartProps {
+  tails: Tails;
+  /** Lines that a search found; undefined where none is made. */
+  count: number | undefined;
+  onEarlier: () => void;
+  onLatest: () => void;
+}
+
+/** Which part of the log is here, what a search found in it, and how to load the rest. */
+function Part({ tails, count, onEarlier, onLatest }: PartProps) {
+  const { isCut } = tails;
+  const isWhole = tails.start === 0 && !isCut;
+  const what = isCut ? `${size(tails.held)} before its end` : `the last ${size(tails.held)}`;
+  const here = isWhole ? "the log" : `${what} of ${size(tails.size)}`;
   return (
-    <>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Process
-          <select value={choice.label} onChange={(event) => choose(event.currentTarget.value)}>
-            {choices.map(({ label }) => (
-              <option key={label}>{label}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Lines with
-          <input type="search" value={search} onInput={(event) => find(event.currentTarget.value)} />
-        </label>
-        <Check label="Follow" value={isFollowed} onChange={follow} />
-        <Check label="Wrap" value={isWrapped} onChange={wrap} />
-        {choice.names.map((path, index) => (
-          <Download
-            key={path}
-            file={{ id: job.id, directory: "stdouterr", path, attempt }}
-            size={tails.all[index]?.isBegun ? tails.all[index].size : undefined}
-            grows={!ended}
-            {...(choice.names.length > 1 && { shown: path })}
-          />
-        ))}
-      </form>
-      {choice.names.length > 1 && <p class="quiet">Lines of standard error have a bar beside them.</p>}
-      <Refusal error={polled.error} readAt={polled.readAt} />
-      <Part tails={tails} count={search === "" ? undefined : matches.count} onEarlier={() => void earlier()} onLatest={latest} />
-      <Outcome deed={deed} />
-      <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={choice.label} aria-live="off" tabIndex={0} onScroll={scrolled}>
-        {tails.blocks.map(({ block, isError }) => (
-          <BlockText key={block.id} block={block} shown={matches.linesOf(block)} isError={isError && choice.names.length > 1} />
-        ))}
-        {tails.all.map(({ lines, isError }) => lines.last && matches.has(lines.last) && <pre class={isError && choice.names.length > 1 ? "stderr" : ""}>{plain(lines.last)}</pre>)}
-        {tails.size === 0 && polled.value !== undefined && <p class="quiet">{ended ? "Nothing was written." : "Nothing was written yet."}</p>}
-      </div>
-    </>
+    <div class="part">
+      <span role="status">{count !== undefined && `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} of ${here}`}</span>
+      {count === undefined && !isWhole && <span class="quiet">Here is {here}.</span>}
+      {tails.start > 0 && (
+        <button type="button" class="bare" onClick={onEarlier}>
+          Earlier lines
+        </button>
+      )}
+      {isCut && (
+        <button type="button" class="bare" onClick={onLatest}>
+          Last lines
+        </button>
+      )}
+    </div>
   );
 }
 
-function Check({ label, value, onChange }: { label: string; value: boolean; onChange: (value: boolean) => void }) {
+function Check({ label: name, value, onChange }: { label: string; value: boolean; onChange: (value: boolean) => void }) {
   return (
-    <label class="check">
-      <input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {label}
+    <label class="tick">
+      <input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {name}
     </label>
   );
-}
-
-function BlockText({ block, shown, isError }: { block: Block; shown: readonly string[]; isError: boolean }) {
-  return useMemo(() => {
-    if (shown.length === 0) return <></>;
-    const hasColours = shown.some((line) => line.includes("\x1b["));
-    const text = hasColours ? coloured(shown).map((line) => [...line.map(ink), "\n"]) : `${shown.map(plain).join("\n")}\n`;
-    return <pre class={isError ? "stderr" : ""} style={{ containIntrinsicHeight: `auto ${shown.length * LINE}px` }}>{text}</pre>;
-  }, [block, shown, shown.length, isError]);
-}
-
-function ink({ text, style }: { text: string; style: string }) {
-  return style === "" ? text : <span class={style}>{text}</span>;
-}
-
-/** Keeps the position of the reader in the box, at its end or where they scrolled, when lines are added before or after. */
-function usePlace(isFollowed: boolean, onLeave: () => void) {
-  const box = useRef<HTMLDivElement>(null);
-  const top = useRef(0);
-  const [held, holdAt] = useState<{ first: HTMLElement | null; offset: number }>();
-  useEffect(() => {
-    if (isFollowed && box.current) box.current.scrollTop = box.current.scrollHeight;
-  });
-  useLayoutEffect(() => {
-    if (held?.first && box.current) box.current.scrollTop += held.first.offsetTop - held.offset;
-  }, [held]);
-  /** Call it after lines were added before the first: the reader still sees the same ones. */
-  const hold = () => {
-    const first = box.current?.querySelector("pre") ?? null;
-    holdAt({ first, offset: first?.offsetTop ?? 0 });
-  };
-  const scrolled = () => {
-    if (box.current === null) return;
-    const { scrollTop, scrollHeight, clientHeight } = box.current;
-    if (isFollowed && scrollTop < top.current && scrollHeight - scrollTop - clientHeight > NEAR) onLeave();
-    top.current = scrollTop;
-  };
-  return { box, hold, scrolled };
-}
-
-type ReadNames = (signal: AbortSignal) => Promise<void>;
-const USUAL = ["stdout.txt", "stderr.txt"];
-
-/** The files that the processes of the job wrote: standard output by rank, then standard error, then the rest. Undefined until known. */
-function useLogNames(job: JobDetail, attempt: string): { names: readonly string[] | undefined; readNames: ReadNames } {
-  const [names, setNames] = useState<readonly string[]>();
-  const readNames = async (signal: AbortSignal) => {
-    try {
-      const { files } = await json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { query: { attempt }, shape: { files: [{ name: "text" }] }, signal });
-      const all = files.filter((file) => file.bytes !== null).map((file) => file.name);
-      setNames((before) => (all.length === 0 ? (before ?? USUAL) : same(before, all.toSorted(byKind))));
-    } catch {
-      if (!signal.aborted) setNames((before) => before ?? USUAL); // the log itself says what is wrong
-    }
-  };
-  useEffect(() => {
-    const ends = new AbortController();
-    void readNames(ends.signal);
-    return () => ends.abort();
-  }, [job.id, job.state, attempt]);
-  return { names, readNames };
-}
-
-function same(before: readonly string[] | undefined, now: readonly string[]): readonly string[] {
-  return before?.join("\n") === now.join("\n") ? before : now;
-}
-
-/** After so many calls without news, one call looks for other processes; sooner while nothing was written at all. */
-const OTHERS = { silent: 1, written: 3 };
-
-function useTails(job: JobDetail, attempt: string, names: readonly string[], readNames: ReadNames) {
-  const run = job.history?.findLast((entry) => entry.state === "queued")?.sequence ?? 0;
-  const key = [job.id, ...names, attempt || job.attempt, attempt || run].join("\n"); // an offset belongs to one run
-  const tails = useMemo(() => new Tails(job.id, names, attempt, new Order()), [key]);
-  const ended = attempt !== "" || ENDS.has(job.state);
-  const idle = useRef(0);
-  const next = useRef(0);
-  const read = async (signal: AbortSignal) => {
-    if (!ended && idle.current >= OTHERS[tails.size === 0 ? "silent" : "written"]) {
-      idle.current = 0;
-      next.current += 1;
-      await readNames(signal);
-      return tails.place;
-    }
-    const before = tails.place;
-    // While nothing comes, one call looks at one of the files, in turn.
-    const one = ended || idle.current === 0 ? undefined : (next.current += 1);
-    idle.current += 1; // also where the call is refused
-    await tails.read(signal, one);
-    if (tails.place !== before) idle.current = 0;
-    return tails.place;
-  };
-  const polled = usePoll(`${key}\n${ended}`, read, { latest: LATEST, isFinal: () => ended || !tails.more });
-  return { tails, polled };
-}
-
-/** What a reader can choose: both streams of a process, or one file. */
-interface Choice {
-  label: string;
-  names: readonly string[];
-}
-
-const USUAL_CHOICE: Choice = { label: "stdout.txt", names: ["stdout.txt"] };
-
-/** Both streams of each process that has two, then the files. */
-function choicesOf(names: readonly string[]): Choice[] {
-  const pairs = names.flatMap((name) => {
-    const other = name.replace(/^stdout/, "stderr");
-    if (names === USUAL || other === name || !names.includes(other)) return []; // none of the usual ones need be there
-    const rank = name.slice("stdout-".length, -".txt".length);
-    return [{ label: rank === "" ? "both streams" : `${rank}: both streams`, names: [name, other] }];
-  });
-  return [...pairs, ...names.map((name) => ({ label: name, names: [name] }))];
-}
-
-/** Beginnings of names, in their order; every name has the last one. */
-const KINDS = ["stdout", "stderr", ""];
-const ORDER = new Intl.Collator("en", { numeric: true });
-
-function byKind(a: string, b: string): number {
-  const place = (name: string) => KINDS.findIndex((one) => name.startsWith(one));
-  return place(a) - place(b) || ORDER.compare(a, b);
 }

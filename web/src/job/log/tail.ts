@@ -1,24 +1,20 @@
-/** A log, read from its end: earlier lines when the reader asks for them, new lines as they are written. */
-import { call, notOurs } from "../../api";
-import { type Block, Lines, type Order } from "./lines";
+/** A log, from its end: new lines as they come, and earlier ones when the reader asks for them. */
+import type { LogPart } from "../../answers";
+import { type Block, Lines, Order } from "./lines";
 import { readLast, readPart } from "../save";
 
-/** Bytes that are read at once, of a file that may have gigabytes. */
+/** Bytes that are read at once of what is before, of a file that may have gigabytes; and of its end. */
 export const PART = 2 << 20;
+const END = 1 << 18;
 
 export class Tail {
   lines: Lines;
   /** Bytes of the file, as far as it is known. */
   size = 0;
-  /** Whether the job may write more. */
-  more = true;
-  /** Whether it was read before. */
-  isBegun = false;
-  private next = 0;
 
   constructor(
+    readonly name: string,
     private readonly id: string,
-    private readonly name: string,
     private readonly attempt: string,
     private readonly order: Order,
   ) {
@@ -30,28 +26,13 @@ export class Tail {
     return this.name.startsWith("stderr");
   }
 
-  /** Which part is here: the same text as long as nothing comes. */
-  get place(): string {
-    return `${this.lines.start}-${this.next}`;
-  }
-
-  /** Read what was written since; where that is much, only its end. */
-  async read(signal: AbortSignal): Promise<void> {
-    let [bytes, hasMore] = [0, !this.lines.isCut];
-    const enough = this.isBegun ? PART : 1;
-    while (hasMore && bytes < enough) {
-      const query = { file: this.name, offset: String(this.next), attempt: this.attempt };
-      const answer = await call(`jobs/${encodeURIComponent(this.id)}/log`, { query, signal });
-      const data = new Uint8Array(await answer.arrayBuffer());
-      if (signal.aborted) return;
-      if (!answer.headers.has("slipway-next-offset")) throw notOurs("The answer is not part of a log");
-      this.more = answer.headers.get("slipway-more") === "true";
-      this.append(data, Number(answer.headers.get("slipway-next-offset")));
-      bytes += data.length;
-      hasMore = data.length > 0 && this.more;
-    }
-    if (hasMore) await this.skip(signal);
-    this.isBegun = true;
+  /** Add what came. Of lines that were given up for earlier ones nothing follows. */
+  take(data: Uint8Array<ArrayBuffer>, start: number, size: number): void {
+    this.size = Math.max(this.size, size);
+    const { end, isCut } = this.lines;
+    if (isCut || start + data.length <= end) return;
+    if (start > end) this.lines = new Lines(start, this.order);
+    this.lines.append(data.subarray(Math.max(0, end - start)));
   }
 
   /** Read what is before the lines that are known. */
@@ -63,56 +44,59 @@ export class Tail {
     if (lines === this.lines && start === lines.start) lines.prepend(data);
   }
 
-  /** Forget the lines, which are no longer those at the end. */
-  restart(): void {
-    this.lines = new Lines(0, this.order);
-    this.next = 0;
-    this.isBegun = false;
+  /** Read a part around a byte, unless it is here. */
+  async around(byte: number): Promise<void> {
+    if (byte >= this.lines.start) return;
+    const start = Math.max(0, byte - PART / 2);
+    const { data, size } = await readPart(this.file, start, start + PART - 1);
+    this.size = Math.max(this.size, size);
+    this.lines = new Lines(start, this.order);
+    this.lines.append(data);
+    this.lines.isCut = start + data.length < size;
+  }
+
+  /** Go to the end again. */
+  async latest(): Promise<void> {
+    const { data, start, size } = await readLast(this.file, END, new AbortController().signal);
+    this.size = Math.max(this.size, size);
+    this.lines = new Lines(start, this.order);
+    this.lines.append(data);
   }
 
   private get file() {
     return { id: this.id, directory: "stdouterr", path: this.name, attempt: this.attempt };
-  }
-
-  private append(data: Uint8Array, next: number): void {
-    this.lines.append(data);
-    this.next = next;
-    this.size = Math.max(this.size, next);
-  }
-
-  /** Go to the end. */
-  private async skip(signal: AbortSignal): Promise<void> {
-    const { data, start, size } = await readLast(this.file, PART, signal);
-    if (signal.aborted) return;
-    this.size = Math.max(this.size, size);
-    if (start > this.next) this.lines = new Lines(start, this.order);
-    this.append(data.subarray(Math.max(0, this.next - start)), Math.max(this.next, start + data.length));
   }
 }
 
 /** A block of one of several files. */
 export interface Shown {
   block: Block;
-  isError: boolean;
+  tail: Tail;
 }
 
-/** The files of one log, such as both streams of a process. */
+/** What one process writes: both of its streams, or one file. */
 export class Tails {
-  readonly all: readonly Tail[];
+  readonly all: Tail[] = [];
+  /** Whether an answer has come for it. */
+  isBegun = false;
+  private readonly order = new Order();
 
-  constructor(id: string, names: readonly string[], attempt: string, order: Order) {
-    this.all = names.map((name) => new Tail(id, name, attempt, order));
+  constructor(
+    private readonly id: string,
+    private readonly attempt: string,
+  ) {}
+
+  /** The bytes of an answer. */
+  take({ file, start, size, data }: LogPart): void {
+    let tail = this.all.find(({ name }) => name === file);
+    if (tail === undefined) {
+      tail = new Tail(file, this.id, this.attempt, this.order);
+      this.all.push(tail);
+    }
+    tail.take(Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)), start, size);
   }
 
-  get place(): string {
-    return this.all.map((tail) => tail.place).join(" ");
-  }
-
-  get more(): boolean {
-    return this.all.some((tail) => tail.more);
-  }
-
-  /** Bytes of all the files, and of what is before the lines that are known. */
+  /** Bytes of all the files, of what is before the lines that are known, and of these. */
   get size(): number {
     return sum(this.all, (tail) => tail.size);
   }
@@ -131,21 +115,16 @@ export class Tails {
 
   /** In the order in which they came. */
   get blocks(): Shown[] {
-    const blocks = this.all.flatMap(({ lines, isError }) => lines.blocks.map((block) => ({ block, isError })));
+    const blocks = this.all.flatMap((tail) => tail.lines.blocks.map((block) => ({ block, tail })));
     return this.all.length === 1 ? blocks : blocks.toSorted((one, other) => one.block.id - other.block.id);
-  }
-
-  /** Read what was written since to all the files, or to one of them. */
-  async read(signal: AbortSignal, only?: number): Promise<void> {
-    for (const tail of only === undefined ? this.all : this.all.slice(only % this.all.length).slice(0, 1)) await tail.read(signal);
   }
 
   async earlier(): Promise<void> {
     for (const tail of this.all) await tail.earlier();
   }
 
-  restart(): void {
-    for (const tail of this.all) tail.restart();
+  async latest(): Promise<void> {
+    for (const tail of this.all) if (tail.lines.isCut) await tail.latest();
   }
 }
 

@@ -1,0 +1,69 @@
+import type { ComponentChildren } from "preact";
+import type { JobDetail } from "../answers";
+import { shortNumber } from "../format";
+import { Time } from "../parts/parts";
+import { useRights } from "../rights";
+import { link } from "../route";
+
+/** The facts of a job, and the command lines for it. */
+export function About({ job }: { job: JobDetail }) {
+  const { mayChange } = useRights();
+  const rows: [string, ComponentChildren][] = [
+    ["Id", <code>{job.id}</code>],
+    ["Experiment", job.experiment && <a href={link(["jobs"], { experiment: job.experiment })}>{job.experiment}</a>],
+    ["Cluster", job.cluster && <a href={link(["jobs"], { cluster: job.cluster })}>{job.cluster}</a>],
+    ["Submitted by", job.owner && <a href={link(["jobs"], { owner: job.owner })}>{job.owner}</a>],
+    ["Team", job.team && <a href={link(["jobs"], { team: job.team })}>{job.team}</a>],
+    ["Sweep", job.sweep && <a href={link(["jobs"], { sweep: job.sweep.id })}>{`job ${job.sweep.index} of ${job.sweep.id}`}</a>],
+    ["Entered by", job.entered?.join(", ")],
+    ["Arrived by", <a href={link(["jobs"], { source: job.door })}>{job.door}</a>],
+    ["Nodes", job.nodes],
+    ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],
+    ["Created", <Time at={job.createdAt} />],
+    ["Packages", job.packagesSeconds && `${job.packagesSeconds} s`],
+    ["Exit code", job.exitCode],
+    ["Attempt", job.attempt],
+    ["On the cluster", job.engine && <code>{[job.engine.name, job.engine.id].filter(Boolean).join(" · ")}</code>],
+    ["Labels", job.labels && Object.entries(job.labels).map(([name, value]) => <span key={name} class="tag">{`${name}=${value}`}</span>)],
+    ["Reruns", job.rerunOf && <a href={link(["jobs", job.rerunOf])}>{job.rerunOf}</a>],
+    ["Goes on from", job.resumes && <a href={link(["jobs", job.resumes])}>{job.resumes}</a>],
+    ["Receipt", <code>{job.receipt}</code>],
+    ["Terminal", <Lines lines={[`slipway log ${job.id} --follow`]} />],
+    ["Enter it", job.state === "running" && mayChange(job) && <Lines lines={[`slipway shell ${job.id}`, `slipway forward ${job.id} PORT`, `slipway ssh-config ${job.id}`]} />],
+  ];
+  return (
+    <section class="panel" aria-labelledby="about">
+      <header>
+        <h2 id="about">About</h2>
+      </header>
+      <dl class="dl">
+        {rows
+          .filter(([, value]) => value !== undefined && value !== "" && value !== null && value !== false)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </section>
+  );
+}
+
+export function usedBy({ nodeHours, gpuHours, cost, currency }: NonNullable<JobDetail["usage"]>): string {
+  const hours = `${shortNumber(nodeHours)} node-hours${gpuHours ? `, ${shortNumber(gpuHours)} GPU-hours` : ""}`;
+  return cost === undefined ? hours : `${hours}, ${shortNumber(cost)} ${currency ?? ""}`.trim();
+}
+
+/** Command lines to be copied: the person's own tools go there, and no page does. */
+function Lines({ lines }: { lines: readonly string[] }) {
+  return (
+    <>
+      {lines.map((line) => (
+        <code key={line} class="command">
+          {line}
+        </code>
+      ))}
+    </>
+  );
+}
