@@ -98,6 +98,21 @@ def account(page: Page) -> Locator:
     return page.get_by_role("button", name="account and theme")
 
 
+def search(page: Page) -> Locator:
+    """The field that every view has for the search."""
+    return page.get_by_role("combobox", name="Search jobs")
+
+
+def token(page: Page, text: str) -> Locator:
+    """A token of the search, as the button that takes it away."""
+    return page.get_by_role("button", name=f"Remove {text}", exact=True)
+
+
+def rows(page: Page) -> Locator:
+    """The rows of the list that have jobs: days are rows, too."""
+    return page.get_by_role("row").and_(page.locator(".room > :not(.day)"))
+
+
 async def comes(what: Locator) -> None:
     """Let the clock of the page go on until something is there.
 

@@ -34,7 +34,6 @@ UNSEEN = {
             "EventDelivery.last",
             "ExistingJob.id",
             "JobEvent.job",
-            "TeamsUsage.month",
         ),
         *(f"ExplainedJob.{name}" for name in ("door", "duplicates", "experiment", "id", "name", "receipt")),
         *(f"CodeListing.{name}" for name in ("at", "origin", "sha256", "url")),
@@ -43,7 +42,6 @@ UNSEEN = {
         *("Explanation.wait", "Explanation.wallClockLimit", "Validated.notes"),
         *(f"ProblemDocument.{name}" for name in ("jobId", "receipt", "title", "type")),
         *(f"Sweep.{name}" for name in ("cluster", "experiment", "labels", "parameters")),
-        *(f"UsageShare.{name}" for name in ("experiment", "owner", "team")),
     },
 }
 _TABS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
@@ -55,8 +53,12 @@ VIEWS = {
     "jobs?group=sweep": "",
     "jobs?view=compare": "",
     "jobs?sweep=s_1": "",
+    "jobs?sweep=s_1&view=list": "",
     **{f"jobs/j_1{tab}": "" for tab in _TABS},
     "clusters": "",
+    "usage": "",
+    "usage?by=owner": "",
+    "usage?by=experiment": "",
     "operate": "Compare drops",
     "new": "Explain",
     "new?from=j_1": "Explain",

@@ -60,13 +60,13 @@ async def test_the_chart_of_a_cluster_stacks_its_nodes_and_leaves_out_what_no_on
     await expect(chart).to_be_visible()
 
     stack = await chart.evaluate(_COLUMN, 0.15)
-    assert [name for name, _ in stack] == ["blue", "green", "orange"]
+    assert [name for name, _ in stack] == ["green", "blue", "orange"]
     idle, running, preparing = (size for _, size in stack)
     assert running == pytest.approx(2 * idle, rel=0.1)
     assert preparing == pytest.approx(idle, rel=0.1)
     assert await chart.evaluate(_COLUMN, 0.6) == []
     ((name, height),) = await chart.evaluate(_COLUMN, 0.95)
-    assert name == "blue"
+    assert name == "green"
     assert height == pytest.approx(2 * idle, rel=0.1)
     for state in ("idle (at most 2)", "running (at most 2)", "preparing (at most 1)"):
         await expect(page.get_by_text(state)).to_be_visible()
@@ -83,7 +83,7 @@ async def test_nodes_that_leave_are_drawn_above_the_others(reader: Reader) -> No
 
     chart = page.get_by_role("figure", name="Nodes of gpu").locator("canvas")
     await expect(chart).to_be_visible()
-    assert [name for name, _ in await chart.evaluate(_COLUMN, 0.5)] == ["blue", "purple"]
+    assert [name for name, _ in await chart.evaluate(_COLUMN, 0.5)] == ["green", "purple"]
     await expect(page.get_by_text("leaving (at most 1)")).to_be_visible()
 
 
@@ -98,7 +98,7 @@ async def test_the_chart_of_a_young_cluster_begins_with_its_first_count(reader: 
     chart = page.get_by_role("figure", name="Nodes of gpu").locator("canvas")
     await expect(chart).to_be_visible()
     for part in (0.1, 0.5, 0.95):
-        assert [name for name, _ in await chart.evaluate(_COLUMN, part)] == ["blue"]
+        assert [name for name, _ in await chart.evaluate(_COLUMN, part)] == ["green"]
 
 
 async def test_an_operator_pauses_and_resumes(reader: Reader, door: Door) -> None:
@@ -133,21 +133,6 @@ async def test_a_dead_message_is_shown_and_driven_again(reader: Reader) -> None:
 
     await expect(page.get_by_text("<b>unreadable</b>")).to_have_count(0)
     assert driven == ["POST"]
-
-
-async def test_teams_show_what_they_have_of_their_quotas_and_what_they_used(reader: Reader) -> None:
-    page = reader.page
-    await answer_everything(page)
-    await reader.open("operate")
-    quotas = page.get_by_role("table", name="Use of each quota").get_by_role("row").nth(1)
-
-    await expect(quotas.get_by_role("cell")).to_have_text(
-        ["4 of 20 ", "8 ", "32 ", "95.5 of 100 ", "120.3 of 500 EUR", "3", "1 borrowed"]
-    )
-    await page.get_by_text("What each team used, by month").click()
-    months = page.get_by_role("table", name="By the month").get_by_role("row").nth(1)
-    await expect(months).to_have_text("2026-11vision92080100 EUR")
-    assert await reader.violations() == []
 
 
 async def test_the_trail_shows_who_did_what_and_goes_on_with_older_acts(reader: Reader) -> None:
@@ -255,7 +240,7 @@ async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
     await expect(reader.page.get_by_text("differences.")).to_be_visible(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("view", ["clusters", "operate", "new"])
+@pytest.mark.parametrize("view", ["clusters", "usage", "operate", "new"])
 async def test_every_view_is_accessible_and_fits_a_telephone(reader: Reader, view: str) -> None:
     page: Page = reader.page
     await page.set_viewport_size({"width": 360, "height": 800})

@@ -50,7 +50,7 @@ export function ago(time: Date, now: Date): string {
   return `${shortDay(time)}, ${clockTime(time)}`;
 }
 
-/** The next of a moment to come: the time alone today, else with its day. */
+/** The time alone today, else with its day. */
 export function comingTime(time: Date, now: Date): string {
   return dayOf(time) === dayOf(now) ? clockTime(time) : `${shortDay(time)}, ${clockTime(time)}`;
 }

@@ -24,7 +24,7 @@ const VIEWS: Record<string, { title: string; load: () => Promise<OneView> }> = {
   overview: { title: "Overview", load: async () => (await import("./overview/overview")).Overview },
   jobs: { title: "Jobs", load: async () => (await import("./jobs/jobs")).Jobs },
   clusters: { title: "Clusters", load: async () => (await import("./clusters/clusters")).Clusters },
-  usage: { title: "Usage", load: async () => (await import("./operate/usage")).Usage },
+  usage: { title: "Usage", load: async () => (await import("./usage/usage")).Usage },
   operate: { title: "Operate", load: async () => (await import("./operate/operate")).Operate },
   new: { title: "New job", load: async () => (await import("./new/new")).NewJob },
 };

@@ -52,9 +52,10 @@ async def test_a_member_signs_in_with_a_key_and_is_offered_what_the_team_allows(
     await expect(page.get_by_role("alert")).to_contain_text(f"there is no job {others}")
     await visitor.open("new")
     await expect(page.get_by_role("button", name="Submit")).to_be_visible()
-    await visitor.open("operate")
-    await expect(page.get_by_role("link", name="speech")).to_be_visible()
+    await visitor.open("usage")
+    await expect(page.get_by_role("region", name="Teams").get_by_role("link", name="speech")).to_be_visible()
     await expect(page.get_by_role("link", name="vision")).to_have_count(0)
+    await visitor.open("operate")
     await expect(page.get_by_role("button", name="Pause submissions")).to_have_count(0)
     for heading in ("Dead letters", "Who did what"):
         await expect(page.get_by_role("heading", name=heading)).to_have_count(0)

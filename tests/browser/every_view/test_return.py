@@ -11,24 +11,27 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.browser.conftest import KEY
 from tests.browser.one_job.live import live
-from tests.browser.reader import Reader, answer_jobs, listed, sign_out
+from tests.browser.reader import Reader, answer_jobs, listed, search, sign_out, token
 from tests.browser.watched import watched_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-#: A value of each filter, by its label, and its name in the address.
+#: A value of each condition in an address, also of those that no one types any more, and its token.
 FILTERS = {
-    "State": ("state", "failed"),
-    "Name begins with": ("name", "train"),
-    "Experiment": ("experiment", "vision & more"),
-    "Cluster": ("cluster", "gpu"),
-    "Label": ("label", "team=vision"),
-    "Who": ("owner", "ann@example.com"),
-    "Team": ("team", "vision"),
-    "Arrived by": ("source", "drop"),
-    "Created in": ("since", "1d"),
+    "state": "failed",
+    "name": "train",
+    "experiment": "vision & more",
+    "cluster": "gpu",
+    "label": "team=vision",
+    "owner": "ann@example.com",
+    "team": "vision",
+    "source": "drop",
+    "error": "shard # is",
+    "since": "1d",
+    "until": "2h",
 }
+TOKENS = FILTERS | {"since": "1d ago", "until": "2h ago"}
 
 
 async def open_long_list(reader: Reader) -> None:
@@ -52,18 +55,18 @@ async def test_the_list_is_where_it_was_left(reader: Reader) -> None:
     page = reader.page
     await open_long_list(reader)
     table = page.get_by_role("table", name="Jobs")
-    await expect(table).to_have_attribute("aria-rowcount", "201")
-    for count in (401, 601):
+    await expect(table).to_have_attribute("aria-rowcount", "202")
+    for count in (402, 602):
         await page.locator(".rows").evaluate("box => { box.scrollTop = 1e9; }")
         await expect(table).to_have_attribute("aria-rowcount", str(count))
-    await page.locator(".rows").evaluate("box => { box.scrollTop = 500 * 60; }")
+    await page.locator(".rows").evaluate("box => { box.scrollTop = 500 * 56; }")
     await page.get_by_role("link", name="train-000503").click()
     await expect(page).to_have_title("train-000503 succeeded · Slipway")
 
     await page.go_back()
 
     await expect(page.get_by_role("link", name="train-000503")).to_be_in_viewport()
-    assert await page.locator(".rows").evaluate("box => box.scrollTop") == 500 * 60
+    assert await page.locator(".rows").evaluate("box => box.scrollTop") == 500 * 56
     await expect(page).to_have_title("Jobs · Slipway")
     await page.go_forward()
     await page.locator(".crumbs").get_by_role("link", name="Jobs", exact=True).click()
@@ -73,14 +76,14 @@ async def test_the_list_is_where_it_was_left(reader: Reader) -> None:
 async def test_a_link_back_leads_to_the_list_with_its_filters(reader: Reader) -> None:
     page = reader.page
     await open_long_list(reader)
-    await page.get_by_label("Experiment").fill("vision")
+    await search(page).press_sequentially("experiment:vision ")
     await expect(page).to_have_url(f"{reader.url}#/jobs?experiment=vision")
     await page.get_by_role("link", name="train-000001").click()
 
     await page.locator(".crumbs").get_by_role("link", name="Jobs", exact=True).click()
 
     await expect(page).to_have_url(f"{reader.url}#/jobs?experiment=vision")
-    await expect(page.get_by_label("Experiment")).to_have_value("vision")
+    await expect(token(page, "experiment: vision")).to_be_visible()
 
 
 async def test_the_list_of_one_caller_is_not_shown_to_the_next(reader: Reader) -> None:
@@ -102,8 +105,9 @@ async def test_the_list_of_one_caller_is_not_shown_to_the_next(reader: Reader) -
 
 async def expect_filters(page: Page, address: str) -> None:
     await expect(page).to_have_url(address)
-    for label, (_, value) in FILTERS.items():
-        await expect(page.get_by_role("search").get_by_label(label)).to_have_value(value)
+    for key, text in TOKENS.items():
+        await expect(token(page, f"{key}: {text}")).to_have_count(1)
+    await expect(search(page)).to_have_value("words of it")
     await expect(page.get_by_text("Loading…")).to_have_count(0)
 
 
@@ -113,7 +117,7 @@ async def test_an_address_with_filters_stays_and_shows_others_the_same(
 ) -> None:
     jobs = [listed(number, experiment="vision & more", labels={"lr": f"0.{number}"}) for number in (1, 2)]
     answer = {"jobs": jobs, "next": None}
-    filters = dict(FILTERS.values())
+    filters = FILTERS | {"contains": "words of it"}
     address = f"{reader.url}#/jobs?{urlencode(filters)}" + ("" if way == "list" else f"&{way}")
     page, addresses = reader.page, await answer_jobs(reader.page, lambda _: answer)
     await page.goto(address)

@@ -14,12 +14,26 @@ from tests.browser.reader import answer_tagged, listed
 
 JOB = "jobs/job-000001"
 AT = "2026-11-20T10:00:00Z"
-TEAM = {
+TEAM: dict[str, Any] = {
     "name": "vision",
     "quota": {"jobs": 20, "gpuHours": 100, "budget": 500},
-    "use": {"jobs": 4, "nodes": 8, "gpus": 32, "gpuHours": 95.5, "cost": 120.25, "waiting": 3, "borrowed": 1},
+    "use": {
+        "jobs": 4,
+        "nodes": 8,
+        "gpus": 32,
+        "gpuHours": 95.5,
+        "cost": 120.25,
+        "waiting": 3,
+        "borrowed": 1,
+        "lent": 0,
+        "reservedGpuHours": 15.5,
+        "reservedCost": 20.25,
+    },
     "months": {"2026-11": {"jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}},
 }
+SHARE = {"team": "vision", "owner": "ann", "jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}
+SHARE |= {"atWork": 2, "reservedGpuHours": 15.5, "reservedCost": 20.25}
+USAGE = {"month": "2026-11", "currency": "EUR", "teams": [TEAM], "countedSince": AT, "shares": [SHARE]}
 CODE: dict[str, Any] = {"sha256": "ab" * 32, "bytes": 3000, "files": 1, "at": "work", "origin": "upload"}
 LISTING = {**CODE, "entries": [{"name": "train.py", "bytes": 9}], "more": False}
 #: Each view, and a text of it that stays while nothing new comes.
@@ -37,6 +51,8 @@ VIEWS = {
     f"{JOB}/code": "train.py",
     f"{JOB}/deliveries": "e-1",
     "clusters": "Who uses gpu",
+    "usage": "80 GPU-hours used",
+    "usage?by=owner": "ann",
     "operate": "six tries",
 }
 
@@ -62,14 +78,14 @@ async def answer_everything(page: Page) -> None:
     event = {"id": "e-1", "type": "io.slipway.job.succeeded.v1", "state": "dead", "targets": [target]}
     spec = {"properties": {"customToolkitSettings": {"commandLine": "echo once"}}}
     answers: dict[str, dict[str, Any]] = {
-        "overview?*": busy(),
+        "overview*": busy(),
         "jobs?*": jobs,
         "sweeps/s_1": {"name": "tune", "state": "active", **counts},
         "clusters?*": {"clusters": [cluster]},
         "health": {"storage": "ok", "clusters": {"ok": 1}, "paused": False},
         "dead": {"dead": [dead]},
         "receivers": {"receivers": []},
-        "usage": {"currency": "EUR", "teams": [TEAM]},
+        "usage*": USAGE,
         "validate": {"valid": True, "problems": []},
     }
     for number, job in enumerate((running, *ended), 1):

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.browser.one_job.live import answer_live
-from tests.browser.reader import Reader, answer_jobs, listed
+from tests.browser.reader import Reader, answer_jobs, comes, listed, search, token
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -26,14 +26,14 @@ async def open_list(reader: Reader) -> None:
 async def test_a_filter_that_was_typed_takes_no_reader_back_who_has_gone_on(reader: Reader) -> None:
     page = reader.page
     await open_list(reader)
-    await page.get_by_label("Experiment").fill("vis")
+    await search(page).fill("vis")
     await page.get_by_role("link", name="train-000001").click()
     await expect(page).to_have_url(f"{reader.url}#/jobs/job-000001")
 
     await page.clock.run_for(1000)
 
+    await comes(page.get_by_role("heading", name="train-000001"))
     await expect(page).to_have_url(f"{reader.url}#/jobs/job-000001")
-    await expect(page.get_by_role("heading", name="train-000001")).to_be_visible()
 
 
 async def test_a_filter_that_was_typed_leaves_the_way_to_see_the_jobs_that_was_chosen_after_it(
@@ -41,35 +41,37 @@ async def test_a_filter_that_was_typed_leaves_the_way_to_see_the_jobs_that_was_c
 ) -> None:
     page = reader.page
     await open_list(reader)
-    await page.get_by_label("Experiment").fill("vision")
+    await search(page).fill("vision")
     await page.get_by_role("link", name="By experiment").click()
     await expect(page).to_have_url(f"{reader.url}#/jobs?group=experiment")
 
     await page.clock.run_for(1000)
 
-    await expect(page).to_have_url(f"{reader.url}#/jobs?group=experiment&experiment=vision")
+    await expect(page).to_have_url(f"{reader.url}#/jobs?group=experiment&contains=vision")
 
 
 async def test_of_filters_that_are_changed_at_once_none_is_lost(reader: Reader) -> None:
     page = reader.page
     await open_list(reader)
-    await page.get_by_label("Experiment").fill("vision")
-    await page.get_by_label("Name begins with").fill("train")
-    await page.get_by_label("State").select_option("succeeded")
+    await search(page).press_sequentially("experiment:vision train")
+    await page.get_by_role("button", name="succeeded").click()
+    await page.get_by_role("button", name="end", exact=True).click()
 
     await page.clock.run_for(1000)
 
-    await expect(page).to_have_url(f"{reader.url}#/jobs?state=succeeded&experiment=vision&name=train")
+    address = f"{reader.url}#/jobs?experiment=vision&state=succeeded&order=ended&contains=train"
+    await expect(page).to_have_url(address)
 
 
 async def test_what_was_typed_before_all_filters_were_taken_away_does_not_come(reader: Reader) -> None:
     page = reader.page
     await open_list(reader)
-    await page.get_by_label("State").select_option("succeeded")
-    await page.get_by_label("Experiment").fill("vision")
-    await page.get_by_role("button", name="Clear").click()
+    await page.get_by_role("button", name="succeeded").click()
+    await search(page).press_sequentially("team:vision train")
+    await page.get_by_role("button", name="Clear the search").click()
 
     await page.clock.run_for(1000)
 
     await expect(page).to_have_url(f"{reader.url}#/jobs")
-    await expect(page.get_by_label("Experiment")).to_have_value("")
+    await expect(search(page)).to_have_value("")
+    await expect(token(page, "team: vision")).to_have_count(0)

@@ -1,14 +1,16 @@
 import uPlot from "uplot";
 import type { NodeHistory } from "../answers";
 import { deploymentTime } from "../clock";
-import { type Drawing, useChart } from "../parts/chart";
+import { clockTime } from "../days";
+import { type Drawing, colourOf, useChart } from "../parts/chart";
 
 const HEIGHT = 160;
 /** Seconds of the past that are drawn at least: one count alone has no width. */
 const LEAST = 60;
 /** Seconds for which a point holds at most; a longer pause counts as a gap. */
 const HOLDS = 600;
-const HUES = new Map(Object.entries({ idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 }));
+/** What is busy has the colour of what runs; what is free, that of what is good. */
+const INKS = new Map(Object.entries({ idle: "--good-fill", running: "--run-fill", preparing: "--wait-fill", leaving: "--c4", unusable: "--fail-fill" }));
 
 /** The nodes of one cluster over the last hours, stacked by their states. */
 export function History({ name, history }: { name: string; history: NodeHistory }) {
@@ -20,7 +22,7 @@ export function History({ name, history }: { name: string; history: NodeHistory 
     return {
       options: {
         height: HEIGHT,
-        axes: [across, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
+        axes: [{ ...across, size: 30, values: (_, places) => places.map((at) => clockTime(new Date(1000 * at))) }, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
         scales: { x: { range: [Math.min(history.points[0]?.[0] ?? now, now - LEAST), now] }, y: { range: (_, __, most) => [0, Math.max(1, most)] } },
         // The highest first: each one covers what stands below it.
         series: [{}, ...shown.toReversed().map(({ state }) => ({ stroke: stroke(state), fill: stroke(state), width: 1, points: { show: false }, ...(stepped && { paths: stepped }) }))],
@@ -36,12 +38,12 @@ export function History({ name, history }: { name: string; history: NodeHistory 
   return (
     <figure aria-label={`Nodes of ${name} over the last hours`}>
       <figcaption>
-        Nodes over the last hours:{" "}
+        <b>Nodes over the last hours</b>{" "}
         {shown.length === 0 && <span class="quiet">none</span>}
         {shown.map(({ state, index }) => (
           <span key={state} class="key">
             <svg width="12" height="12" aria-hidden="true">
-              <rect width="12" height="12" rx="2" fill={stroke(state)} />
+              <rect class={`node-${INKS.has(state) ? state : "other"}`} width="12" height="12" rx="3" />
             </svg>{" "}
             {state} (at most {peak(history, index)})
           </span>
@@ -53,7 +55,7 @@ export function History({ name, history }: { name: string; history: NodeHistory 
 }
 
 function stroke(state: string): string {
-  return `hsl(${HUES.get(state) ?? 320} 65% 50%)`;
+  return colourOf(INKS.get(state) ?? "--c5");
 }
 
 function peak(history: NodeHistory, state: number): number {

@@ -1,37 +1,72 @@
 import { ENDS, type JobLine } from "../answers";
-import { State, Time } from "../parts/parts";
+import { deploymentTime } from "../clock";
+import { ago, comingTime, exactTime } from "../days";
+import { Middle } from "../parts/middle";
+import { State } from "../parts/parts";
 import { link } from "../route";
+import { shortWho } from "../who";
 
 const RANKS: Record<string, number> = { high: 0, normal: 1, low: 2 };
 
+/** Most jobs of a cluster in its queue, and most lines of who uses it. */
+const [MOST, MOST_SHARES] = [12, 8];
+
+interface QueueProps {
+  name: string;
+  jobs: readonly JobLine[];
+  /** Whether there are more than these. */
+  isCut: boolean;
+}
+
 /** The jobs of a cluster: those that run, then those that wait, by priority and age. */
-export function Queue({ name, jobs }: { name: string; jobs: readonly JobLine[] }) {
+export function Queue({ name, jobs, isCut }: QueueProps) {
   const active = jobs.filter((job) => !ENDS.has(job.state)).toSorted(byTurn);
-  if (active.length === 0) return <p class="quiet">No job runs or waits here.</p>;
+  if (active.length === 0) return <p class="soft empty">No job runs or waits here.</p>;
   const running = active.filter((job) => job.state === "running").length;
+  const more = active.length - MOST;
   return (
     <>
       <h3>
         Queue: {running} running, {active.length - running} waiting, by priority
+        {isCut && ", of the newest"}
       </h3>
-      <ul class="files" aria-label={`Jobs on ${name}`}>
-        {active.map((job) => (
+      <ul class="lines queue" aria-label={`Jobs on ${name}`}>
+        {active.slice(0, MOST).map((job) => (
           <li key={job.id}>
-            <State word={job.state} /> <a href={link(["jobs", job.id])}>{job.name}</a>
-            <span class="quiet">
-              {job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`}
-              {job.priority && `, priority ${job.priority}`}
-            </span>
-            <span class="quiet">{job.experiment}</span>
-            <span class="quiet">
-              {job.startedAt ? "since " : "accepted "}
-              <Time at={job.startedAt ?? job.createdAt} />
-            </span>
-            {job.waiting && <span class="quiet">{job.waiting.text}</span>}
+            <State word={job.state} />
+            <div class="two">
+              <a class="name" href={link(["jobs", job.id])} title={job.name} aria-label={job.name}>
+                <Middle text={job.name} />
+              </a>
+              <div class="cut" title={job.waiting?.text}>
+                {[job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`, job.priority && `priority ${job.priority}`, job.experiment, job.waiting?.text].filter(Boolean).join(" · ")}
+              </div>
+            </div>
+            <Since job={job} />
           </li>
         ))}
       </ul>
+      {more > 0 && (
+        <p class="after">
+          <a class="link" href={link(["jobs"], { cluster: name, state: "active" })}>
+            and {more.toLocaleString()} more
+          </a>
+        </p>
+      )}
     </>
+  );
+}
+
+/** Since when it runs, or when it was accepted. */
+function Since({ job }: { job: JobLine }) {
+  const at = new Date(job.startedAt ?? job.createdAt);
+  return (
+    <span class="soft num">
+      {job.startedAt ? "since " : "accepted "}
+      <time dateTime={at.toISOString()} title={exactTime(at)}>
+        {job.startedAt ? comingTime(at, new Date(deploymentTime())) : ago(at, new Date(deploymentTime()))}
+      </time>
+    </span>
   );
 }
 
@@ -39,30 +74,34 @@ export function Queue({ name, jobs }: { name: string; jobs: readonly JobLine[] }
 export function Shares({ name, jobs }: { name: string; jobs: readonly JobLine[] }) {
   const shares = sharesOf(jobs);
   if (shares.length === 0) return null;
+  const more = shares.length - MOST_SHARES;
   return (
-    <table class="shares" tabIndex={0}>
+    <div class="wide" tabIndex={0} role="region" aria-label={`Use of ${name}`}>
+    <table class="shares">
       <caption>Who uses {name}</caption>
       <thead>
         <tr>
           <th scope="col">Who</th>
           <th scope="col">Team</th>
           <th scope="col">Experiment</th>
-          <th scope="col">Nodes of running jobs</th>
-          <th scope="col">Nodes of waiting jobs</th>
+          <th scope="col" class="num">Nodes of running jobs</th>
+          <th scope="col" class="num">Nodes of waiting jobs</th>
         </tr>
       </thead>
       <tbody>
-        {shares.map((one) => (
+        {shares.slice(0, MOST_SHARES).map((one) => (
           <tr key={keyOf(one)}>
-            <td>{one.who}</td>
+            <td title={one.who}>{shortWho(one.who)}</td>
             <td>{one.team && <a href={link(["jobs"], { team: one.team })}>{one.team}</a>}</td>
             <td>{one.experiment}</td>
-            <td>{one.running}</td>
-            <td>{one.waiting}</td>
+            <td class="num">{one.running}</td>
+            <td class="num">{one.waiting}</td>
           </tr>
         ))}
       </tbody>
     </table>
+    {more > 0 && <p class="soft after">and {more.toLocaleString()} more</p>}
+    </div>
   );
 }
 

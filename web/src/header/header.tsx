@@ -2,7 +2,7 @@ import { link, type Route } from "../route";
 import "./header.css";
 import { Mark } from "./mark";
 import { Me } from "./me";
-import { Search } from "./search";
+import { Search } from "../jobs/search/search";
 
 /** The views in the order in which people need them. */
 const VIEWS: readonly (readonly [label: string, address: string])[] = [

@@ -3,16 +3,12 @@ import { useContext, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { CallerContext } from "../rights";
 import { credential } from "../session";
+import { shortWho } from "../who";
 import { chooseTheme, theme, type Theme, THEMES } from "../theme";
 import { showKeys } from "./keys";
 
 const SIGNS = { system: Monitor, light: Sun, dark: Moon } as const;
 const LABELS: Record<Theme, string> = { system: "System", light: "Light", dark: "Dark" };
-
-/** What a name is known by: an address without its domain. */
-export function shortWho(id: string): string {
-  return id.replace(/@.*/, "") || id;
-}
 
 /** Who is signed in, their team, and what belongs to them: the theme, and the way out. */
 export function Me({ onLeave }: { onLeave: () => void }) {

@@ -24,7 +24,7 @@ export class JobsFeed {
     const before = feed.last;
     const page = await feed.read(signal);
     if (page !== before) {
-      this.list = feed === this.newest ? refreshed(this.list, page) : updated(this.list, page.jobs);
+      this.list = feed === this.newest ? refreshed(this.list, page, this.query["order"] === "ended") : updated(this.list, page.jobs);
     }
     return this.list;
   }

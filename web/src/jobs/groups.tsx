@@ -1,5 +1,7 @@
 import type { JobLine } from "../answers";
-import { State, Time } from "../parts/parts";
+import { deploymentTime } from "../clock";
+import { ago, exactTime } from "../days";
+import { State } from "../parts/parts";
 import { link } from "../route";
 
 /** The criteria by which jobs are grouped, in the words of the address. */
@@ -39,12 +41,12 @@ interface Props {
 export function Groups({ kind, jobs, onMore }: Props) {
   const groups = grouped(jobs, kind);
   return (
-    <section class="groups" aria-label={`Jobs by ${kind}`}>
+    <section class="panel groups" aria-label={`Jobs by ${kind}`}>
       {groups.length === 0 && <p class="quiet">None of these jobs has {kind === "sweep" ? "a sweep" : "an experiment"}.</p>}
       <ul>
         {groups.map((group) => (
           <li key={group.name}>
-            <a href={link(["jobs"], { [kind]: group.name })}>{title(group, kind)}</a>
+            <a class="name" href={link(["jobs"], { [kind]: group.name })}>{title(group, kind)}</a>
             <span class="counts">
               {[...sorted(group.jobs, (job) => job.state)].map(([state, members]) => (
                 <span key={state}>
@@ -52,7 +54,7 @@ export function Groups({ kind, jobs, onMore }: Props) {
                 </span>
               ))}
             </span>
-            <span class="quiet">{group.jobs[0] && <Time at={group.jobs[0].createdAt} />}</span>
+            <span class="soft">{group.jobs[0] && <When at={group.jobs[0].createdAt} />}</span>
             <a href={link(["jobs"], { [kind]: group.name, view: "compare" })}>
               Compare<span class="hidden"> the jobs of {group.name}</span>
             </a>
@@ -74,4 +76,13 @@ export function Groups({ kind, jobs, onMore }: Props) {
 /** A sweep has no name, but its jobs have; they differ in their ends. */
 function title({ name, jobs }: Group, kind: Kind): string {
   return kind === "sweep" ? `${jobs.at(-1)?.name ?? ""} (${name})` : name;
+}
+
+function When({ at }: { at: string }) {
+  const time = new Date(at);
+  return (
+    <time dateTime={at} title={exactTime(time)}>
+      {ago(time, new Date(deploymentTime()))}
+    </time>
+  );
 }

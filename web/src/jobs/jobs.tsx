@@ -1,40 +1,67 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Notice, Refusal } from "../parts/parts";
-import { LATEST, usePoll } from "../poll";
+import { usePoll } from "../poll";
 import { link, changeQuery, type Route } from "../route";
+import { Batch } from "./batch/batch";
+import { useChosen } from "./chosen";
 import { Compare } from "./compare/compare";
-import { apiQuery, FilterBar, type Filters } from "./filters";
 import { First } from "./first";
 import { Groups, KINDS } from "./groups";
+import "./jobs.css";
 import { type KeptList, listOf } from "./kept";
 import { Rows } from "./rows";
-import { SweepSummary } from "./sweep";
+import { apiQuery, type Filters, searchOf } from "./search/keys";
+import { States } from "./states";
+import { LazySweep } from "./sweep/lazy";
 
+/** Milliseconds. An idle view asks four times a minute: three times for the list, once for its counts; or twice, and for a sweep and a curve. */
+const [LIST, LIST_OF_SWEEP] = [20_000, 30_000];
+
+/** The jobs of a search. */
 export function Jobs({ route }: { route: Route }) {
   const query = apiQuery(route.query);
   const key = JSON.stringify(query);
   const list = useMemo(() => listOf(route.query), [key, JSON.stringify(route.query)]);
   const { feed } = list;
-  const { sweep } = query;
-  // A sweep is asked for beside its jobs, so each of the two is asked for half as often.
-  const polled = usePoll(key, (signal) => feed.read(signal), { latest: sweep ? 2 * LATEST : LATEST });
-  const { jobs, note } = feed.list;
+  const polled = usePoll(key, (signal) => feed.read(signal), { latest: query["sweep"] ? LIST_OF_SWEEP : LIST });
+  const { jobs, next, note } = feed.list;
   const [wanted, want] = useState("");
   const readOlder = async (signal: AbortSignal) => (wanted === "" ? feed.list : feed.more(wanted, signal));
   const older = usePoll(`older ${key}`, readOlder, { version: wanted, isFinal: () => true });
   const more = () => want(feed.list.next ?? "");
-  useSlash();
+  const isSweep = Boolean(query["sweep"]);
+  const isEmpty = polled.value !== undefined && jobs.length === 0;
   return (
-    <main class="jobs">
-      <h1>Jobs</h1>
-      <FilterBar filters={route.query} onChange={(change: Filters) => changeQuery(route, change)} />
+    <main class="page jobs">
+      <div class="title">
+        <h1>{isSweep && wayOf(route.query) === "sweep" ? "Sweep" : "Jobs"}</h1>
+        {jobs.length > 0 && (
+          <span class="count">
+            {jobs.length.toLocaleString()}
+            {next === null ? "" : "+"} {jobs.length === 1 ? "job" : "jobs"}
+          </span>
+        )}
+        {jobs.length > 0 && <Ways query={route.query} hasSweeps={isSweep || jobs.some((job) => job.sweep)} />}
+      </div>
+      {!isSweep && <States route={route} />}
       <Refusal error={polled.error ?? older.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
-      {sweep && <SweepSummary key={sweep} id={sweep} job={jobs[0]} />}
       {polled.value === undefined && !polled.error && jobs.length === 0 && <p role="status">Loading…</p>}
-      {polled.value !== undefined && jobs.length === 0 && (key === "{}" ? <First /> : <Notice kind="info">No job fits these filters.</Notice>)}
-      {jobs.length > 0 && <Results key={key} route={route} list={list} more={more} />}
+      {isEmpty && (key === "{}" ? <First /> : <None route={route} />)}
+      {jobs.length > 0 && <Results key={key} route={route} list={list} more={more} again={polled.again} />}
     </main>
+  );
+}
+
+function None({ route }: { route: Route }) {
+  const clear = () => changeQuery(route, Object.fromEntries(Object.keys(searchOf(route.query)).map((name) => [name, ""])));
+  return (
+    <section class="panel none">
+      <p role="status">No job fits this search.</p>
+      <button type="button" onClick={clear}>
+        Clear the search
+      </button>
+    </section>
   );
 }
 
@@ -42,51 +69,58 @@ interface ResultsProps {
   route: Route;
   list: KeptList;
   more: () => void;
+  again: () => void;
 }
 
-/** The jobs as rows, as groups, or as numbers that are compared. */
-function Results({ route, list, more }: ResultsProps) {
+/** The jobs as rows, as groups, as a sweep, or as numbers that are compared. */
+function Results({ route, list, more, again }: ResultsProps) {
   const { jobs, next } = list.feed.list;
   const { query } = route;
+  const chosen = useChosen(jobs);
+  const way = wayOf(query);
   const group = KINDS.find((kind) => kind === query["group"]);
-  const choose = (chosen: Filters) => changeQuery(route, chosen);
+  const choose = (members: Filters) => changeQuery(route, members);
+  if (way === "groups" && group) return <Groups kind={group} jobs={jobs} onMore={next === null ? undefined : more} />;
+  if (way === "compare") return <Compare jobs={jobs} chosen={query} onChoose={choose} />;
+  if (way === "sweep") return <LazySweep key={query["sweep"]} id={query["sweep"] ?? ""} jobs={jobs} chosen={query} onChoose={choose} onMore={next === null ? undefined : more} />;
+  const finish = () => {
+    chosen.none();
+    again();
+  };
   return (
     <>
-      <nav class="ways" aria-label="Ways to see the jobs">
-        <Way query={query} change={{ view: "", group: "" }} label="List" isHere={!group && query["view"] !== "compare"} />
-        {KINDS.filter((kind) => kind === "experiment" || jobs.some((job) => job.sweep)).map((kind) => (
-          <Way key={kind} query={query} change={{ view: "", group: kind }} label={`By ${kind}`} isHere={group === kind} />
-        ))}
-        <Way query={query} change={{ view: "compare", group: "" }} label="Compare" isHere={!group && query["view"] === "compare"} />
-      </nav>
-      {group ? (
-        <Groups kind={group} jobs={jobs} onMore={next === null ? undefined : more} />
-      ) : query["view"] === "compare" ? (
-        <Compare jobs={jobs} chosen={query} onChoose={choose} />
-      ) : (
-        <Rows jobs={jobs} place={list} onEnd={more} />
-      )}
+      <section class="panel list" aria-label="List">
+        <Rows jobs={jobs} isByEnd={query["order"] === "ended"} chosen={chosen} place={list} onEnd={more} />
+      </section>
+      <Batch search={searchOf(query)} jobs={jobs} hasMore={next !== null} chosen={chosen} onDone={finish} />
     </>
   );
 }
 
-function Way({ query, change, label, isHere }: { query: Filters; change: Filters; label: string; isHere: boolean }) {
-  return (
-    <a href={link(["jobs"], { ...query, ...change })} aria-current={isHere ? "page" : undefined}>
-      {label}
-    </a>
-  );
+type Way = "list" | "groups" | "sweep" | "compare";
+
+/** How the jobs of an address are shown: those of a sweep as one, if nothing else is asked for. */
+function wayOf(query: Filters): Way {
+  if (KINDS.some((kind) => kind === query["group"])) return "groups";
+  if (query["view"] === "compare") return "compare";
+  return query["sweep"] && query["view"] !== "list" ? "sweep" : "list";
 }
 
-/** The key `/` goes to the search, as on many pages. */
-function useSlash(): void {
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      if (event.key !== "/" || (event.target as HTMLElement).closest("input, select, textarea")) return;
-      event.preventDefault();
-      document.getElementById("filter-name")?.focus();
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, []);
+function Ways({ query, hasSweeps }: { query: Filters; hasSweeps: boolean }) {
+  const way = wayOf(query);
+  const ways: [label: string, isHere: boolean, change: Filters][] = [
+    ["List", way === "list", { view: query["sweep"] ? "list" : "", group: "" }],
+    ...KINDS.filter((kind) => kind === "experiment" || hasSweeps).map((kind): [string, boolean, Filters] => [`By ${kind}`, way === "groups" && query["group"] === kind, { view: "", group: kind }]),
+    ["Compare", way === "compare", { view: "compare", group: "" }],
+  ];
+  if (query["sweep"]) ways.unshift(["Sweep", way === "sweep", { view: "", group: "" }]);
+  return (
+    <nav class="seg ways" aria-label="Ways to see the jobs">
+      {ways.map(([label, isHere, change]) => (
+        <a key={label} href={link(["jobs"], { ...query, ...change })} aria-current={isHere ? "page" : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
 }

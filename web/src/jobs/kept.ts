@@ -2,7 +2,8 @@
 import { link } from "../route";
 import { credential } from "../session";
 import { JobsFeed } from "./feed";
-import { apiQuery, type Filters } from "./filters";
+import type { JobLine } from "../answers";
+import { apiQuery, type Filters } from "./search/keys";
 
 export interface KeptList {
   readonly feed: JobsFeed;
@@ -19,6 +20,11 @@ export function listOf(filters: Filters): KeptList {
   const address = link(["jobs"], filters);
   memory = memory?.key === key ? { ...memory, address } : { key, address, feed: new JobsFeed(query), top: 0 };
   return memory;
+}
+
+/** The jobs of the list that the reader saw last. */
+export function knownJobs(): readonly JobLine[] {
+  return memory?.feed.list.jobs ?? [];
 }
 
 /** Where the list is that the reader saw last. */

@@ -11,15 +11,15 @@ export interface JobList {
 
 const newestFirst = (a: JobLine, b: JobLine) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1);
 
-/** The list after its first page was read again. */
-export function refreshed(list: JobList, page: JobPage): JobList {
+/** The list after its first page was read again; one of ends loses no job. */
+export function refreshed(list: JobList, page: JobPage, isByEnd = false): JobList {
   const [newest, oldest] = [list.jobs[0], page.jobs.at(-1)];
   const ids = new Set(list.jobs.map((job) => job.id));
   const overlaps = page.jobs.some((job) => ids.has(job.id));
   // More jobs came than a page holds: what lies between is not known, so older jobs are read anew.
   if (newest === undefined || oldest === undefined || !overlaps || page.next === null) return page;
   const fresh = new Set(page.jobs.map((job) => job.id));
-  const older = list.jobs.filter((job) => !fresh.has(job.id) && job.createdAt <= oldest.createdAt);
+  const older = list.jobs.filter((job) => !fresh.has(job.id) && (isByEnd || job.createdAt <= oldest.createdAt));
   return { ...page, jobs: [...page.jobs, ...older], next: older.length ? list.next : page.next };
 }
 

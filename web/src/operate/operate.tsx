@@ -8,10 +8,9 @@ import { Audit } from "./audit";
 import { Health } from "./health";
 import { useList } from "./lists";
 import { Receivers } from "./receivers";
-import { Teams } from "./teams";
 import { Trail } from "./trail";
 
-/** The view for operators. It makes four calls, each a quarter as often. */
+/** The view for operators. It makes three calls, each a quarter as often. */
 export function Operate() {
   const { isAdmin, isManager } = useRights();
   return (
@@ -20,7 +19,6 @@ export function Operate() {
       <Health />
       {isAdmin && <DeadLetters />}
       {isAdmin && <Receivers />}
-      <Teams />
       {(isAdmin || isManager) && <Trail />}
       {isAdmin && <Audit />}
     </main>

@@ -1,6 +1,6 @@
 import type { ClusterNodes } from "../answers";
 import { many, roughly, visibleName } from "../format";
-import { shortWho } from "../header/me";
+import { shortWho } from "../who";
 import type { Meaning } from "../parts/icon";
 import { Meter } from "../parts/meter";
 import { link } from "../route";

@@ -1,7 +1,7 @@
 import type { EndedJob } from "../answers";
 import { ago, exactTime } from "../days";
 import { duration, visibleName } from "../format";
-import { shortWho } from "../header/me";
+import { shortWho } from "../who";
 import { State } from "../parts/parts";
 import { link } from "../route";
 import { Panel } from "./panel";

@@ -1,7 +1,7 @@
 import type { RunningJob } from "../answers";
 import { comingTime } from "../days";
 import { many, roughly, visibleName } from "../format";
-import { shortWho } from "../header/me";
+import { shortWho } from "../who";
 import { Sign } from "../parts/icon";
 import { Meter } from "../parts/meter";
 import { link } from "../route";

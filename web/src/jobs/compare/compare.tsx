@@ -31,8 +31,8 @@ export function Compare({ jobs, chosen, onChoose }: Props) {
   });
   const isReady = x !== "" && y !== "";
   return (
-    <section aria-label="Comparison" class="compare">
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+    <section aria-label="Comparison" class="panel compare">
+      <form class="tools" onSubmit={(event) => event.preventDefault()}>
         <Choice label="Parameter" names={parameters} value={x} onChange={(name) => onChoose({ ...chosen, x: name })} />
         <Choice label="Last value of" names={metrics} value={y} onChange={(name) => onChoose({ ...chosen, y: name })} />
         <span class="quiet" role="status">

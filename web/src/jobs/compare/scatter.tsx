@@ -28,8 +28,8 @@ export function Scatter({ points, x, y }: { points: readonly Point[]; x: string;
       {across.ticks.map(({ at, text }) => (
         <text key={text} x={at} y={HEIGHT - EDGE.bottom + 20} text-anchor="middle" aria-hidden="true">{text}</text>
       ))}
-      <text class="name" x={(EDGE.left + WIDTH - EDGE.right) / 2} y={HEIGHT - 6} text-anchor="middle" aria-hidden="true">{x}</text>
-      <text class="name" x={EDGE.left} y={11} text-anchor="end" aria-hidden="true">{y}</text>
+      <text class="label" x={(EDGE.left + WIDTH - EDGE.right) / 2} y={HEIGHT - 6} text-anchor="middle" aria-hidden="true">{x}</text>
+      <text class="label" x={EDGE.left} y={11} text-anchor="end" aria-hidden="true">{y}</text>
       {points.map((point) => (
         <a key={point.id} href={link(["jobs", point.id])} aria-label={`${point.name}: ${x} ${point.x}, ${y} ${shortNumber(point.y)}`}>
           <circle cx={across.place(point.x)} cy={up.place(point.y)} r={6}>
