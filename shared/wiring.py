@@ -88,7 +88,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         engines=engines,
         seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
         policy=policy,
-        **_HERE,
+        **_MACHINE,
         secrets=_secrets(settings),
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),
@@ -150,7 +150,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-_HERE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": lambda: uuid4().hex}
+_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": lambda: uuid4().hex}
 
 
 def _checked(policy: Policy) -> Policy:

@@ -13,14 +13,14 @@ from slipway.commands.options import Json
 from slipway.ending import exit_code
 from slipway.terminal.screen import put, put_json
 
-_ABOUT = """Run scripts and batch jobs on a cluster: send them, follow them, fetch what they wrote.
+_PURPOSE = """Run scripts and batch jobs on a cluster: send them, follow them, fetch what they wrote.
 
 First: slipway login URL, then slipway run FOLDER.
 """
 app = typer.Typer(
     name="slipway",
     cls=Grouped,
-    help=_ABOUT,
+    help=_PURPOSE,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,

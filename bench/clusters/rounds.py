@@ -81,13 +81,13 @@ class Round(NamedTuple):
     ours: Pace
 
 
-def report(rounds: Sequence[Round], things: str) -> None:
-    """Print the medians of the rounds, and the ratios with their range."""
-    for name, paces in zip(("bare POSTs", "the engine"), zip(*rounds, strict=True), strict=True):
+def report(rounds: Sequence[Round], things: str, ours: str = "the engine") -> None:
+    """Print the medians of the rounds, and the ratios with their range. `ours`: what is not bare."""
+    for name, paces in zip(("bare POSTs", ours), zip(*rounds, strict=True), strict=True):
         rates, work = (statistics.median(column) for column in zip(*paces, strict=True))
         sys.stdout.write(f"{name}     {rates:6.0f} {things}/s, {work * 1e6:.0f} us of processor time each\n")
-    _ratio("rate, the engine / bare", [ours.rate / bare.rate for bare, ours in rounds])
-    _ratio("processor time, bare / the engine", [bare.work / ours.work for bare, ours in rounds])
+    _ratio(f"rate, {ours} / bare", [other.rate / bare.rate for bare, other in rounds])
+    _ratio(f"processor time, bare / {ours}", [bare.work / other.work for bare, other in rounds])
 
 
 def _ratio(name: str, values: Sequence[float]) -> None:

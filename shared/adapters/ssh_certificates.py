@@ -13,7 +13,7 @@ import secrets
 from dataclasses import dataclass, field
 
 from shared.core.errors import Misconfigured
-from shared.core.relations.permit import Certificate, Certificates, Permit
+from shared.core.relations.permit import Certificate, Certificates, EntryPermit
 
 _SETTING = "SLIPWAY_ENTER_CA"
 _LINE = "-----{} OPENSSH PRIVATE" + " KEY-----"
@@ -31,7 +31,7 @@ class SshCertificates:
 
     _key: str = field(repr=False)
 
-    def sign(self, permit: Permit) -> Certificate:
+    def sign(self, permit: EntryPermit) -> Certificate:
         """Less than a millisecond, and 0.1 s for the first one, which imports the library."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
         from cryptography.hazmat.primitives.serialization import (

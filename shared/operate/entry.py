@@ -16,7 +16,7 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.entrance import Entrance, ranks_of
 from shared.core.relations.hold import held_end
-from shared.core.relations.permit import LIFE, SKEW, Certificate, Permit
+from shared.core.relations.permit import LIFE, SKEW, Certificate, EntryPermit
 from shared.jobspec import JsonObject
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.current_teams import current_teams
@@ -104,7 +104,9 @@ async def _noted(ports: Ports, stored: Stored, who: Caller) -> bool:
     return await apply(ports, change) is not None
 
 
-def _permit(ports: Ports, job: Job, rank: int, entrance: Entrance, who: Caller, public_key: str) -> Permit:
+def _permit(
+    ports: Ports, job: Job, rank: int, entrance: Entrance, who: Caller, public_key: str
+) -> EntryPermit:
     """What the certificate of a login node would say. Raises Misuse for a caller who cannot have one."""
     if not who.id:
         raise Misuse(
@@ -122,13 +124,18 @@ def _permit(ports: Ports, job: Job, rank: int, entrance: Entrance, who: Caller, 
     key_id = f"{who.id} {job.id}.{job.attempt}.{rank}"
     user = str(entrance.place["user"])
     try:
-        return Permit(public_key, user, entrance.gate, key_id, now - SKEW, now + LIFE)
+        return EntryPermit(public_key, user, entrance.gate, key_id, now - SKEW, now + LIFE)
     except ValueError as error:
         raise Misuse(f"{job.id} cannot be entered by a certificate: {error}", status=409) from error
 
 
 def _answer(
-    job: Job, rank: int, ranks: int, entrance: Entrance, permit: Permit | None, signed: Certificate | None
+    job: Job,
+    rank: int,
+    ranks: int,
+    entrance: Entrance,
+    permit: EntryPermit | None,
+    signed: Certificate | None,
 ) -> Entered:
     members: dict[str, Any] = {"job": job.id, "attempt": job.attempt, "rank": rank, "ranks": ranks}
     held = held_end(job.hold)

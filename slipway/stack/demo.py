@@ -53,6 +53,7 @@ def run(cluster: str = USUAL) -> int:
     shutil.rmtree(data)
     if code == 0:
         out.write(f"demo: {_JOBS - 1} jobs succeeded, 1 rejected, {_JOBS} webhooks verified")
+        out.write("next: `make up` keeps it running; then `slipway run FOLDER` in a second terminal")
     return code
 
 

@@ -29,7 +29,9 @@ async def shown(*options: str) -> str:
     output = (await demo.communicate())[0].decode()
 
     assert demo.returncode == 0, output
-    assert output.splitlines()[-1] == "demo: 3 jobs succeeded, 1 rejected, 4 webhooks verified"
+    verdict, following = output.splitlines()[-2:]
+    assert verdict == "demo: 3 jobs succeeded, 1 rejected, 4 webhooks verified"
+    assert following.startswith("next: `make up`")
     for text in ("│ epoch ", "diagnostics.txt", "receipt.json", "verified"):
         assert text in output
     # Another demo, of a test that runs at the same time, may have its folder there until it ends.

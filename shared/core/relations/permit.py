@@ -24,7 +24,7 @@ LIFE, SKEW = timedelta(minutes=5), timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
-class Permit:
+class EntryPermit:
     """What a certificate says. Raises ValueError for a text that sshd could read otherwise."""
 
     public_key: str
@@ -59,5 +59,5 @@ class Certificate:
 class Certificates(Protocol):
     """Signs certificates with the key of the deployment that does nothing else."""
 
-    def sign(self, permit: Permit) -> Certificate:
+    def sign(self, permit: EntryPermit) -> Certificate:
         """A certificate for what is permitted: a terminal, and no forwarding of anything."""

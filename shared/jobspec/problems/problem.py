@@ -142,8 +142,8 @@ def unknown_properties(problems: Iterable[Problem]) -> frozenset[str]:
 def in_document_order(document: Any, problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Errors first, then sorted by place, code and message: the same document always gives the same list."""
     remaining = set(problems)
-    if not remaining:
-        return ()
+    if len(remaining) < 2:
+        return tuple(remaining)
     order = {node.pointer: index for index, node in enumerate(walk(document))}
 
     def place(problem: Problem) -> tuple[int, int, bool, str, str, str]:

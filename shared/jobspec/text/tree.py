@@ -121,10 +121,10 @@ def walk(document: Any) -> Iterator[Node]:
         node = stack.pop()
         yield node
         if isinstance(node.value, dict):
-            members = [Node(step(node.pointer, key), value) for key, value in node.value.items()]
+            members = [Node(node, value, key) for key, value in node.value.items()]
             stack.extend(reversed(members))
         elif isinstance(node.value, list):
-            items = [Node(step(node.pointer, index), value) for index, value in enumerate(node.value)]
+            items = [Node(node, value, index) for index, value in enumerate(node.value)]
             stack.extend(reversed(items))
 
 

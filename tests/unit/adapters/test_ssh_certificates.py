@@ -13,12 +13,12 @@ from cryptography.hazmat.primitives.serialization import SSHCertificate, SSHCert
 
 from shared.adapters.ssh_certificates import certificates_of
 from shared.core.errors import Misconfigured
-from shared.core.relations.permit import LIFE, SKEW, Permit
+from shared.core.relations.permit import LIFE, SKEW, EntryPermit
 from tests.unit.adapters.ssh_keys import private_key, public_key
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 JOB = "j_" + "a" * 24
-PERMIT = Permit(
+PERMIT = EntryPermit(
     public_key(), "slipway", f"slipway-enter 4711 gpu-3 {JOB}.2", f"ann {JOB}.2.1", NOW - SKEW, NOW + LIFE
 )
 

@@ -167,3 +167,26 @@ def test_what_a_curl_line_of_a_page_sends_is_taken() -> None:
         typed = re.search(r"-H ['\"]Content-Type: application/json['\"]", line)
         assert typed or not sends, f"{where}: curl would call this a form: {line}"
         assert not re.search(r"-H ['\"](Host|Origin):", line), f"{where}: {line}"
+
+
+def test_every_page_is_reached_from_the_readme_in_two_clicks() -> None:
+    def linked(page: Path) -> set[Path]:
+        targets = re.findall(r"\]\(([^)\s#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        files = ((page.parent / one).resolve() for one in targets if "://" not in one)
+        return {file for file in files if file.suffix == ".md" and file.is_file()}
+
+    first = linked(ROOT / "README.md")
+    second = {file for page in first for file in linked(page)}
+
+    pages = {page for page in PAGES if ROOT / "docs" in page.parents}
+    assert {str(page.relative_to(ROOT)) for page in pages - first - second} == set()
+
+
+def test_a_person_who_runs_jobs_has_ten_questions_at_most() -> None:
+    """The index has a door for each reader, by question."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    doors = dict(re.findall(r"^## (I .+)\n((?:(?!^## ).*\n?)+)", index, re.MULTILINE))
+
+    assert [*doors] == ["I run jobs", "I operate a deployment", "I develop Slipway"]
+    rows = {door: len(re.findall(r"^\| [^|]+\? \|", text, re.MULTILINE)) for door, text in doors.items()}
+    assert max(rows.values()) <= 10

@@ -125,7 +125,9 @@ async def test_the_container_of_a_cluster_is_sent_nothing_either() -> None:
         (429, None, 0.0),
         (429, "soon", 0.0),
         (429, "86400", LONGEST),
-        (429, format_datetime(datetime.now(UTC) + timedelta(days=2), usegmt=True), LONGEST),
+        pytest.param(
+            429, format_datetime(datetime.now(UTC) + timedelta(days=2), usegmt=True), LONGEST, id="a time"
+        ),
     ],
 )
 def test_a_pause_lasts_as_long_as_the_service_asks_and_no_longer_than_some_minutes(

@@ -186,10 +186,9 @@ def _unknown_mount(node: Node, match: re.Match[str]) -> Iterator[tuple[tuple[str
 def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Problem]]) -> Iterator[Problem]:
     """Report each mount once, at the path where it matters most, however many paths lead there."""
     root = context.properties.pointer
-    order = (
-        {node.pointer: index for index, node in enumerate(walk(context.properties.value))} if problems else {}
-    )
-    problems.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))
+    if len(problems) > 1:
+        order = {node.pointer: index for index, node in enumerate(walk(context.properties.value))}
+        problems.sort(key=lambda one: (one[1].rank, order[one[1].pointer.removeprefix(root)]))
     pointers: dict[tuple[str, ...], set[str]] = {}
     for mount, flaw in problems:
         pointers.setdefault(mount, set()).add(flaw.pointer)

@@ -17,7 +17,7 @@ import pytest
 from local.slurm import Slurm
 from shared.adapters.ssh_certificates import certificates_of
 from shared.core.relations.entrance import Entrance
-from shared.core.relations.permit import LIFE, SKEW, Permit
+from shared.core.relations.permit import LIFE, SKEW, EntryPermit
 from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
 from slipway.client.entry.tools import Person, command
@@ -62,7 +62,7 @@ class Site(NamedTuple):
         signer = certificates_of((ca or self.ca).read_text())
         assert signer is not None
         texts = {"user": self.cluster.user, "gate": entrance.gate, "key_id": f"{name} {JOB}.1.0", **more}
-        permit = Permit(new_key(file), begin=now - SKEW, end=now + LIFE, **texts)
+        permit = EntryPermit(new_key(file), begin=now - SKEW, end=now + LIFE, **texts)
         certificate = signer.sign(permit).text
         file.with_name(f"{file.name}-cert.pub").write_text(f"{certificate}\n")
         place = {**entrance.place, "certificate": certificate}
