@@ -38,17 +38,20 @@ def main():
 
 main()
 """
-_PLACE = "$AZ_BATCHAI_JOB_TEMP/train.py"
+_FOLDER = "$AZ_BATCHAI_JOB_TEMP"
+#: The name of the program in a traceback is short then.
+_RUN = f"""cd {_FOLDER} && python3 -u -c "exec(compile(open('train.py').read(), 'train.py', 'exec'))\""""
 
 
-def training(options: str = "", nodes: int = 1) -> dict[str, Any]:
+def training(options: str = "", nodes: int = 1, limit: str = "PT1H") -> dict[str, Any]:
     """A job.json that runs this program."""
     return {
         "properties": {
             "nodeCount": nodes,
             "environmentVariables": [{"name": "PROGRAM", "value": TRAIN}],
-            "jobPreparation": {"commandLine": f'printf %s "$PROGRAM" > {_PLACE}'},
-            "customToolkitSettings": {"commandLine": f"python3 -u {_PLACE} {options}"},
+            "jobPreparation": {"commandLine": f'printf %s "$PROGRAM" > {_FOLDER}/train.py'},
+            "customToolkitSettings": {"commandLine": f"{_RUN} {options}"},
+            "constraints": {"maxWallClockTime": limit},
             "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
         }
     }
@@ -87,13 +90,19 @@ TRIALS = {
     "spec": training("--lr {lr} --epochs 40 --pause 0.05"),
 }
 GOING: dict[str, dict[str, Any]] = {
-    "resnet50-imagenet-cosine": {"spec": training("--epochs 2000 --pause 1"), "experiment": "imagenet"},
+    "resnet50-imagenet-cosine": {
+        "spec": training("--epochs 2000 --pause 1", limit="PT4M"),
+        "experiment": "imagenet",
+    },
     "speech-conformer-large": {
-        "spec": training("--epochs 2000 --pause 1", nodes=2),
+        "spec": training("--epochs 2000 --pause 1", nodes=2, limit="PT10M"),
         "team": "speech",
         "experiment": "conformer",
     },
-    "vit-pretrain-2-nodes": {"spec": training("--epochs 2000 --pause 1", nodes=2), "experiment": "vit"},
+    "vit-pretrain-2-nodes": {
+        "spec": training("--epochs 2000 --pause 1", nodes=2, limit="PT6M"),
+        "experiment": "vit",
+    },
     "vit-finetune": {"spec": training(nodes=2), "experiment": "vit"},
     "too-big": {"spec": training(nodes=9), "team": "speech", "experiment": "conformer"},
 }

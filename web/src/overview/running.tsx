@@ -8,6 +8,8 @@ import { link } from "../route";
 import { Panel } from "./panel";
 import type { Facts } from "./facts";
 
+const DAY = 86_400_000;
+
 /** The newest running jobs: whose they are, how much of their limit has passed, and what they have. */
 export function Running({ answer: { running, idle, counts }, among, now }: Facts) {
   const number = counts["running"] ?? 0;
@@ -36,7 +38,9 @@ export function Running({ answer: { running, idle, counts }, among, now }: Facts
 /** When it ends at the latest. */
 function limitOf(until: string | undefined, now: number): string {
   if (until === undefined) return "without a limit";
-  return Date.parse(until) > now ? `ends by ${comingTime(new Date(until), new Date(now))}` : "at its limit";
+  const rest = Date.parse(until) - now;
+  if (rest > DAY) return `ends within ${roughly(rest)}`;
+  return rest > 0 ? `ends by ${comingTime(new Date(until), new Date(now))}` : "at its limit";
 }
 
 function Row({ job, idleSince, now }: { job: RunningJob; idleSince: string | undefined; now: number }) {
