@@ -3,11 +3,13 @@
 The app's rooms are packages at the top (`shared`, `confined`), where a deployment finds them; so may be those
 of a person who installs the command. In the wheel they are `slipway._shared` and `slipway._confined`, and
 every import says so. What is installed to be worked on (`pip install -e`) stays as it lies. Its addresses are
-those of the repository whose workflow makes it. The rest is declared in `pyproject.toml`.
+those of the repository whose workflow makes it, as are those in its README. The rest is declared in
+`pyproject.toml`.
 """
 
 import ast
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -83,5 +85,20 @@ def addresses(environment: Mapping[str, str]) -> dict[str, str]:
     return {"Source": place} | {name: f"{place}/blob/{at}/{page}" for name, page in pages.items()}
 
 
+def described(readme: str, environment: Mapping[str, str]) -> str:
+    """The README as an index shows it, where its links lead to the repository, if a workflow makes it."""
+    if not (source := addresses(environment).get("Source")):
+        return readme
+    at = environment.get("GITHUB_SHA", "main")
+    linked = re.sub(r"(?<=\]\()(?![a-z]+:|#)", f"{source}/blob/{at}/", readme)
+    return re.sub(rf"(!\[[^\]]*\]\({re.escape(source)})/blob/", r"\1/raw/", linked)
+
+
 if __name__ == "__main__":
-    setup(project_urls=addresses(os.environ), cmdclass={"build_py": OneName}, distclass=OneTop)
+    setup(
+        long_description=described(Path("README.md").read_text(encoding="utf-8"), os.environ),
+        long_description_content_type="text/markdown",
+        project_urls=addresses(os.environ),
+        cmdclass={"build_py": OneName},
+        distclass=OneTop,
+    )

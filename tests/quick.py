@@ -28,7 +28,7 @@ CHECKS = (
 #: Of the source as a whole.
 OF_SOURCE = "tests/slow/project"
 #: Each takes a second or two to start.
-GROUPS, GROUPS_OF_SOME = 4, 8
+GROUPS, GROUPS_OF_SOME = 4, 6
 #: What computes only, too.
 BESIDE_UNIT = ("tests/crash", "tests/fuzz")
 #: Of four runs of tests, two usually wait for another process: two processors are busy.

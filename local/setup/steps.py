@@ -8,27 +8,52 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Iterable  # noqa: UP035 - an old Python must be able to read this
+from typing import Callable, Iterable  # noqa: UP035 - an old Python must be able to read this
 
 from local.setup.interpreter import InstallError
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".local" / "install"
+#: Seconds of a step after which a person reads that it goes on.
+_EVERY = 10.0
 
 
-def step(name: str, argv: "list[str]", strict: bool = True, folder: Path = ROOT) -> None:
-    """Run one program in a folder. Raises InstallError with the cause and the log if it fails."""
+def step(
+    name: str, argv: "list[str]", strict: bool = True, folder: Path = ROOT, every: float = _EVERY
+) -> None:
+    """Run one program in a folder. Raises InstallError with the cause and the log if it fails.
+
+    After each `every` seconds a line says that it goes on.
+    """
     began = time.monotonic()
     log = LOGS / "{}.log".format(name.replace(" ", "-").lower())
     with log.open("wb") as output:
-        code = subprocess.call(
-            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=str(folder)
+        code = _ended(
+            subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=str(folder)
+            ),
+            every,
+            lambda: say(f"  {name:<32}{time.monotonic() - began:6.1f} s so far"),
         )
     if code and strict:
         raise InstallError(
             f"{name} failed (exit code {code}): {_cause(log)} [all of it: {log.relative_to(ROOT)}]"
         )
     say(f"  {name:<32}{time.monotonic() - began:6.1f} s")
+
+
+def _ended(program: "subprocess.Popen[bytes]", every: float, tell: "Callable[[], None]") -> int:
+    """The exit code of a program, which does not outlive this one."""
+    with program:
+        try:
+            while True:
+                try:
+                    return program.wait(every)
+                except subprocess.TimeoutExpired:
+                    tell()
+        except BaseException:
+            program.kill()
+            raise
 
 
 def say(line: str) -> None:

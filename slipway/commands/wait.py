@@ -22,7 +22,7 @@ _LOOK_EVERY = 1.0
 NOT_YET = 124
 
 
-@app.command()
+@app.command(short_help="Wait until a job has ended.")
 def wait(
     job: JobId,
     timeout: Annotated[
@@ -32,7 +32,10 @@ def wait(
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Wait until a job has ended. The exit code is the job's; it is 125 where no answer says how it ended."""
+    """Wait until a job has ended. The exit code is the job's; it is 125 where no answer says how it ended.
+
+    With --json it is 1 for a job that did not succeed, whose own is the `exitCode` of the answer.
+    """
     raise typer.Exit(run(job, url, key, as_json=as_json, timeout=timeout))
 
 

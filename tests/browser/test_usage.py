@@ -47,9 +47,9 @@ async def test_how_much_a_team_used_and_reserved_is_one_click_away(reader: Reade
 async def test_use_is_told_by_month_by_person_and_by_experiment(reader: Reader) -> None:
     page = reader.page
     months = {"2026-10": {"jobs": 1, "nodeHours": 2, "gpuHours": 3, "cost": 4}, **TEAM["months"]}
-    nobody = {name: value for name, value in SHARE.items() if name not in ("owner", "team")}
-    shares = [SHARE, {**nobody, "team": None, "reservedGpuHours": 0, "reservedCost": 0}]
-    named = [{**nobody, "team": "vision", "experiment": "<i>digits</i>"}]
+    unnamed = {name: value for name, value in SHARE.items() if name not in ("owner", "team")}
+    shares = [SHARE, {**unnamed, "team": None, "reservedGpuHours": 0, "reservedCost": 0}]
+    named = [{**unnamed, "team": "vision", "experiment": "<i>digits</i>"}]
     await open_usage(reader, teams=[{**TEAM, "months": months}], shares=shares)
     await page.route(
         "**/api/usage?by=experiment", lambda route: route.fulfill(json={**USAGE, "shares": named})

@@ -136,7 +136,8 @@ _OF_ITS_OWN = {
 #: Ports that keep what only the app reads, and those whose roads are functions, containers or engines.
 _APP_ONLY = {
     *("ledger", "outbox", "dead", "finished", "archive", "leases", "node_histories", "job_sweeps", "teams"),
-    *("drops", "engines", "seal", "policy", "clock", "token", "jitter", "troubles", "breaker", "receivers"),
+    *("drops", "engines", "seal", "policy", "clock", "token", "jitter", "pause"),
+    *("troubles", "breaker", "receivers"),
     *(
         "secrets",
         "account_keys",

@@ -1,6 +1,7 @@
 """Requests and answers of older versions: what other names, and other forms, they have for the same. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from local.azurebatch.service.facts import Member, facts
@@ -18,14 +19,24 @@ def of_today(member: Member, value: Any) -> Any:
 
 def as_of(name: str, version: str, view: Mapping[str, Any]) -> dict[str, Any]:
     """The members of an answer that a version has, by its names and in its forms. `name`: the object."""
-    members = facts().objects[name]
-    older = {one.today: one for one in members.values() if one.today and one.is_of(version)}
+    members = _members(name, version)
     answer: dict[str, Any] = {}
     for today, part in view.items():
-        for member in filter(None, (older.get(today), members[today])):
-            if member.is_of(version) and (shown := _part_as_of(member, version, part)) is not None:
+        for member in members[today]:
+            if (shown := _part_as_of(member, version, part)) is not None:
                 answer[member.name] = shown
     return answer
+
+
+@cache
+def _members(name: str, version: str) -> Mapping[str, Sequence[Member]]:
+    """What a version has of each member of an object, by the names of today."""
+    members = facts().objects[name].values()
+    by_today: dict[str, list[Member]] = {one.today or one.name: [] for one in members}
+    for one in members:
+        if one.is_of(version):
+            by_today[one.today or one.name].append(one)
+    return by_today
 
 
 def _part_as_of(member: Member, version: str, part: Any) -> Any:

@@ -25,6 +25,11 @@ STATES: Mapping[str, JobState] = {
 UNFINISHED = ("active", "preparing", "running")
 #: Codes of failureInfo after a request by Slipway or an operator.
 _ENDED = frozenset({"TaskEnded", "TaskEndedByUser", "TaskTerminated"})
+#: What an operator changes after a failure that each job of the pool meets.
+_REMEDIES: Mapping[str, str] = {
+    "ContainerTaskSettingsNotFound": "the pool runs nothing but containers of its own: make it without "
+    "containerConfiguration, since Slipway starts those of its jobs itself",
+}
 _PREPARING = Why("Preparing", "its node is being prepared", passes=True)
 #: SIGKILL, as a shell and the program on the nodes report it.
 _KILLED = 137
@@ -104,4 +109,4 @@ def _with_code(end: Observation, code: int) -> Observation:
 
 def _text(failure: Mapping[str, Any]) -> str:
     code, message = str(failure.get("code") or ""), str(failure.get("message") or "")
-    return ": ".join(filter(None, (code, message)))[:500]
+    return "; ".join(filter(None, (": ".join(filter(None, (code, message)))[:500], _REMEDIES.get(code))))

@@ -8,6 +8,7 @@ and the command line of a custom toolkit. Ranks and MPI need the program in Pyth
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from shared.core.engine import Order
 from shared.engines.launch import plan as launch
-from shared.engines.launch.shells import ONE, USAGE
+from shared.engines.launch.shells import HOLDING, ONE, USAGE
 from shared.engines.launch.site import Site
 from shared.jobspec import JsonObject
 
@@ -29,7 +30,8 @@ _STEP, _OUTPUT = ["bash", "-c", ONE], ["stdout.txt", "stderr.txt"]
 @cache
 def script() -> str:
     """The program, which is the same for every job."""
-    return "".join(_text(name) for name in (*_FILES, "families", "hold", "run"))
+    holding = f"slipway_holding={shlex.quote(HOLDING)}\n"
+    return "".join((*map(_text, (*_FILES, "families", "hold")), holding, _text("run")))
 
 
 @cache

@@ -22,11 +22,17 @@ _BECOME = (
 #: The job's own command, in its working directory.
 ONE = f'cd "$SLIPWAY_WORK" || exit; {_BECOME}'
 
-#: Waits as a process of the job, so many times two seconds, or until a person wants the node back.
-HOLD = (
-    'set -- %d; while [ "$1" -gt 0 ] && [ ! -e "$AZ_BATCHAI_JOB_TEMP/release" ]; do '
+#: The same for a process that waits there, also where the job has removed it.
+STAY = f'mkdir -p "$SLIPWAY_WORK" 2>/dev/null; cd "$SLIPWAY_WORK" 2>/dev/null || cd / || exit; {_BECOME}'
+
+#: Waits as a process of the job, so many times two seconds as its first word says, or until a person wants
+#: the node back. It ends by itself: the node may have lost what would end it.
+HOLDING = (
+    'while [ "$1" -gt 0 ] && [ ! -f "$AZ_BATCHAI_JOB_TEMP/release" ]; do '
     "sleep 2 2>/dev/null || /bin/sleep 2 || exit; set -- $(($1 - 1)); done; exit 1"
 )
+#: The same, with that number.
+HOLD = f"set -- %d; {HOLDING}"
 
 _INDEX = "AZ_BATCHAI_TASK_INDEX"
 #: One of several processes, with a number and files of its own.

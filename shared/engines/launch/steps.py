@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import CLEANUP, HOLD, KEEP, ONE, RANKED, RESUME, SETUP, USAGE, quote
+from shared.engines.launch.shells import CLEANUP, HOLD, KEEP, ONE, RANKED, RESUME, SETUP, STAY, USAGE, quote
 from shared.engines.launch.site import Container, Site, Spread
 from shared.engines.node.processes import OWN
 
@@ -76,7 +76,7 @@ class Steps:
 
     def holding(self, seconds: int) -> Step:
         """The step in which a process on every node waits in the environment of the job."""
-        start = self._entered(("bash", "-c", ONE))
+        start = self._entered(("bash", "-c", STAY))
         if self.nodes > 1 or (self.site.container and self.site.container.options):
             start = (*self._spread(Spread(self.nodes, self.nodes)), *start)
         return self._step(start, HOLD % (seconds // 2 + 1), (_JOURNAL, _JOURNAL))

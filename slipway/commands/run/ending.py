@@ -53,6 +53,8 @@ def endings() -> Iterator[Ending]:
 
     def as_ctrl_c(number: int, frame: FrameType | None) -> None:
         ending.by = signal.Signals(number)
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a script starts what it puts behind itself
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
     before = {

@@ -90,15 +90,18 @@ async def test_keys_walk_choose_and_open(reader: Reader) -> None:
     await page.keyboard.press("j")
     await expect(page.get_by_role("link", name=LONG)).to_be_focused()
     await page.keyboard.press("j")
+    await expect(page.get_by_role("link", name="train-002")).to_be_focused()
     await page.keyboard.press("x")
     await expect(page.get_by_role("checkbox", name="Choose train-002")).to_be_checked()
     await page.keyboard.press("j")
+    await expect(page.get_by_role("button", name="train-003 … 008")).to_be_focused()
     await page.keyboard.press("x")  # the fold: its six jobs
     await expect(page.get_by_role("region", name="Chosen jobs")).to_contain_text("7 chosen")
     await expect(boxes).to_have_count(2)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("link", name="train-003")).to_be_visible()
     await page.keyboard.press("k")
+    await expect(page.get_by_role("link", name="train-002")).to_be_focused()
     await page.keyboard.press("Enter")
 
     await expect(page).to_have_url(f"{reader.url}#/jobs/job-000002")
@@ -246,3 +249,40 @@ async def test_on_a_telephone_the_page_scrolls_and_few_rows_are_in_the_document(
     await page.get_by_role("link", name="train-1990").focus()
     await page.keyboard.press("Home")
     await expect(page.get_by_role("link", name="train-000", exact=True)).to_be_focused()
+
+
+async def test_who_may_not_end_the_jobs_of_others_is_asked_about_their_own(reader: Reader) -> None:
+    page, calls = reader.page, list[str]()
+    me = {"id": "ann@example.com", "roles": ["Jobs.Submit"], "teams": [{"name": "vision", "manager": False}]}
+    await page.route("**/api/me", lambda route: route.fulfill(json=me))
+    await answer_week(page, [job(1, "running", NOW), job(2, "running", NOW, owner="bob")])
+
+    async def answer(route: Route) -> None:
+        calls.append(route.request.url.partition("/api/jobs/")[2])
+        await route.fulfill(status=202, json={})
+
+    await page.route("**/api/jobs/*/cancel", answer)
+    await page.reload()
+    await page.get_by_role("checkbox", name="All that fit the search").check()
+    await page.get_by_role("button", name="Cancel 1", exact=True).click()
+    await page.get_by_role("button", name="Cancel 1 job", exact=True).click()
+
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    assert calls == ["job-000001/cancel"]
+
+
+async def test_a_printed_list_has_all_rows_that_are_loaded(reader: Reader) -> None:
+    page = reader.page
+    jobs = [job(number, "succeeded", NOW - timedelta(seconds=number)) for number in range(300)]
+    await answer_week(page, jobs)
+    await page.reload()
+    await expect(rows(page).first).to_be_visible()
+
+    await page.emulate_media(media="print")
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    await expect(rows(page)).to_have_count(300)
+    await expect(page.get_by_role("region", name="Chosen jobs")).to_have_count(0)
+    await page.emulate_media(media="null")
+    await page.evaluate("dispatchEvent(new Event('afterprint'))")
+    await expect(page.get_by_role("link", name="train-299")).to_have_count(0)

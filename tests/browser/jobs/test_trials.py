@@ -63,7 +63,7 @@ async def test_ended_jobs_are_read_once_and_those_that_go_on_in_turn(reader: Rea
     page, calls = reader.page, list[str]()
     page.on("request", lambda request: calls.append(request.url) if "/metrics" in request.url else None)
     await open_trials(reader)
-    await page.get_by_role("link", name="List").click()
+    await page.get_by_role("link", name="List", exact=True).click()
     await expect(page.get_by_role("link", name="tune-03")).to_be_visible()
     before = len(calls)
 

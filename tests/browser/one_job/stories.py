@@ -34,7 +34,7 @@ def _entry(sequence: int, state: str, minute: int, attempt: int = 1, **members: 
     return {"sequence": sequence, "state": state, "at": at(minute), "attempt": attempt, **members}
 
 
-def _without(job: dict[str, Any], *names: str) -> dict[str, Any]:
+def _less(job: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in job.items() if name not in names}
 
 
@@ -59,15 +59,15 @@ FAILED: dict[str, Any] = {
         _entry(9, "failed", 30, 2, reason="user"),
     ],
 }
-_UNHURT = _without(FAILED, "exitCode", "remedy", "message", "lastError", "errorLines")
+_UNHURT = _less(FAILED, "exitCode", "remedy", "message", "lastError", "errorLines")
 RUNNING: dict[str, Any] = {
-    **_without(_UNHURT, "endedAt"),
+    **_less(_UNHURT, "endedAt"),
     **{"state": "running", "attempt": 1, "attempts": [{**_UNHURT["attempts"][0]}]},
     "history": _UNHURT["history"][:4],
 }
-RUNNING["attempts"] = [_without(RUNNING["attempts"][0], "endedAt", "message") | {"state": "running"}]
+RUNNING["attempts"] = [_less(RUNNING["attempts"][0], "endedAt", "message") | {"state": "running"}]
 WAITING: dict[str, Any] = {
-    **_without(RUNNING, "startedAt"),
+    **_less(RUNNING, "startedAt"),
     "state": "accepted",
     "attempts": [{"attempt": 1, "name": "a", "state": "accepted", "acceptedAt": at(0)}],
     "history": _UNHURT["history"][:1],
@@ -84,7 +84,7 @@ WAITING: dict[str, Any] = {
     },
 }
 NEVER: dict[str, Any] = {
-    **_without(WAITING, "expectedStart"),
+    **_less(WAITING, "expectedStart"),
     "waiting": {"word": "TooManyNodes", "since": at(1), "never": True}
     | {"text": "can never start as things stand: it asks for 8 nodes, and gpu has at most 4"},
 }

@@ -135,10 +135,10 @@ async def test_who_cancelled_a_job_is_said_to_its_owner(reader: Reader) -> None:
 
 
 async def test_the_nodes_of_a_held_job_are_released_after_a_question(reader: Reader) -> None:
-    page, asked = await open_list(reader, HELD), list[str]()
+    page, posts = await open_list(reader, HELD), list[str]()
 
     async def release(route: Route) -> None:
-        asked.append(route.request.method)
+        posts.append(route.request.method)
         await route.fulfill(status=202, json=HELD)
 
     await page.route("**/api/jobs/job-000001/release", release)
@@ -146,11 +146,11 @@ async def test_the_nodes_of_a_held_job_are_released_after_a_question(reader: Rea
     await expect(page.get_by_role("region", name="Why")).to_contain_text("its nodes are kept until")
 
     await page.get_by_role("button", name="Release the nodes").click()
-    assert asked == []
+    assert posts == []
     async with page.expect_response("**/release"):
         await page.get_by_role("button", name="Yes, release the nodes").click()
 
-    assert asked == ["POST"]
+    assert posts == ["POST"]
 
 
 async def test_the_phases_are_a_picture_with_a_sentence(reader: Reader) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest_asyncio
 
 from shared.core.engine import Observation
-from shared.core.job import JobState
+from shared.core.job import JobState, Reason
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.wire.client import BatchClient
 from tests.contract.azurebatch.on_batch import Account, account, engine_on
@@ -92,3 +92,23 @@ async def test_a_node_whose_start_task_failed_is_named_replaced_and_runs_the_job
     assert again.state is JobState.RUNNING
     assert node not in await nodes_of(running), "Azure reboots no node in that state"
     await engine.cancel(first.target)
+
+
+async def test_a_job_on_a_pool_that_runs_nothing_but_containers_fails_with_what_to_change(
+    running: Account, engine: BatchEngine
+) -> None:
+    client = BatchClient(running.url, running.key)
+    try:
+        machine = (await client.call("GET", "/pools/t4")).body["virtualMachineConfiguration"]
+        machine["containerConfiguration"] = {"type": "dockerCompatible"}
+        await client.call("PATCH", "/pools/t4", {"virtualMachineConfiguration": machine})
+    finally:
+        await client.close()
+    job = order(ECHO, 1)
+    await engine.submit(job)
+
+    end = await until(engine, job.target, ended)
+
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert "ContainerTaskSettingsNotFound" in str(end.message)
+    assert "make it without containerConfiguration" in str(end.message)

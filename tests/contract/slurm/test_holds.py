@@ -24,10 +24,10 @@ from tests.contract.slurm.test_entrances import JOB, OWN, placed
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def failing() -> Order:
+def failing(script: str = "echo half > checkpoint") -> Order:
     """A job that leaves something to look at."""
     variables = [{"name": name, "value": value} for name, value in OWN.items()]
-    job_order = order("echo half > checkpoint; exit 3", environmentVariables=variables)
+    job_order = order(f"{script}; exit 3", environmentVariables=variables)
     return replace(job_order, hold=timedelta(minutes=10))
 
 
@@ -73,3 +73,15 @@ async def test_a_job_that_is_put_back_into_its_queue_does_not_run_again(cluster:
 
     assert (observation.state, observation.reason) == (JobState.FAILED, Reason.USER)
     assert observation.exit_code == 3
+
+
+@pytest.mark.parametrize("script", ['rm -rf "$AZ_BATCHAI_JOB_TEMP"', 'mkdir "$AZ_BATCHAI_JOB_TEMP/release"'])
+async def test_a_job_that_cleans_up_behind_itself_keeps_its_node_too(cluster: Slurm, script: str) -> None:
+    async with engine(cluster) as slurm:
+        job_order = failing(script)
+        await submitted(slurm, job_order)
+        held = await until_held(slurm, job_order)
+        await slurm.cancel(job_order.target)
+        observation = await ended(slurm, job_order.target)
+
+    assert held.exit_code == observation.exit_code == 3

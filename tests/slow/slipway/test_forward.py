@@ -82,12 +82,18 @@ def address() -> Iterator[tuple[str, dict[str, Any]]]:
         server.shutdown()
 
 
-def started(address: str, folder: Path, tool: str, script: str, *words: str) -> subprocess.Popen[bytes]:
-    """The command, which finds that program under the name of the tool."""
+def started(
+    address: str, folder: Path, tool: str, script: str, *words: str, behind: bool = False
+) -> subprocess.Popen[bytes]:
+    """The command, which finds that program under the name of the tool.
+
+    `behind`: as a script starts what it puts behind itself, which does not hear Ctrl-C.
+    """
     program = folder / tool
     program.write_text(script.format(python=sys.executable))
     program.chmod(0o755)
     command = [sys.executable, "-m", "slipway.main", words[0], f"--url={address}", *words[1:]]
+    command = ["sh", "-c", 'trap "" INT; exec "$0" "$@"', *command] if behind else command
     env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=env)
@@ -102,12 +108,23 @@ def first_port(process: subprocess.Popen[bytes]) -> int:
 
 
 @pytest.mark.parametrize(("tool", "place"), [("ssh", _SSH), ("kubectl", _KUBECTL)])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "behind"),
+    [
+        *((one, False) for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)),
+        *((one, True) for one in (signal.SIGTERM, signal.SIGHUP)),
+    ],
+)
 def test_a_signal_ends_it_with_its_tool_and_its_port(
-    address: tuple[str, dict[str, Any]], tmp_path: Path, tool: str, place: Any, number: signal.Signals
+    address: tuple[str, dict[str, Any]],
+    tmp_path: Path,
+    tool: str,
+    place: Any,
+    number: signal.Signals,
+    behind: bool,
 ) -> None:
     address[1]["place"] = {tool: place}
-    process = started(address[0], tmp_path, tool, _LISTENS, "forward", JOB, "6006:16006")
+    process = started(address[0], tmp_path, tool, _LISTENS, "forward", JOB, "6006:16006", behind=behind)
     port = first_port(process)
     assert is_open(port)
 

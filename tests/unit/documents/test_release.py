@@ -73,6 +73,21 @@ def test_its_addresses_are_those_of_the_repository_that_publishes_it() -> None:
         assert (ROOT / page).is_file()
 
 
+def test_no_link_of_the_readme_is_broken_on_the_index() -> None:
+    where = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "someone/slipway"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    text = runpy.run_path(str(ROOT / "setup.py"))["described"](readme, where)
+
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(targets) > 20
+    assert [one for one in targets if "://" not in one] == []
+    assert "![The list of jobs](https://github.com/someone/slipway/raw/main/docs/images/jobs.png)" in text
+    for one in targets:
+        _, _, page = one.partition("/main/")
+        assert not page or (ROOT / page.partition("#")[0]).is_file(), one
+
+
 def test_the_workflow_publishes_without_a_secret_and_only_its_last_jobs_may_write() -> None:
     jobs = dict(
         re.findall(r"^  (\w+):\n((?:    .*\n|\n|      .*\n)+)", WORKFLOW.partition("\njobs:\n")[2], re.M)

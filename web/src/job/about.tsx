@@ -6,7 +6,7 @@ import { useRights } from "../rights";
 import { link } from "../route";
 
 /** The facts of a job, and the command lines for it. */
-export function About({ job }: { job: JobDetail }) {
+export function Facts({ job }: { job: JobDetail }) {
   const { mayChange } = useRights();
   const rows: [string, ComponentChildren][] = [
     ["Id", <code>{job.id}</code>],

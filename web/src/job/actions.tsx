@@ -24,8 +24,8 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
       {!ENDS.has(job.state) && mayChange(job) && (
         <>
           {neverStarts(job) && maySubmit && <Changed id={job.id} />}
-          {job.held && <Asked label="Release the nodes" yes="Yes, release the nodes" deed={deed} act={ending("release")} isMain />}
-          <Asked label="Cancel" yes="Yes, cancel the job" deed={deed} act={ending("cancel")} isDone={job.cancelRequested === true} />
+          {job.held && <Question label="Release the nodes" yes="Yes, release the nodes" deed={deed} act={ending("release")} isMain />}
+          <Question label="Cancel" yes="Yes, cancel the job" deed={deed} act={ending("cancel")} isDone={job.cancelRequested === true} />
         </>
       )}
       <Outcome deed={deed} />
@@ -33,7 +33,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
   );
 }
 
-interface AskedProps {
+interface QuestionProps {
   label: string;
   yes: string;
   /** What to know before. */
@@ -45,7 +45,7 @@ interface AskedProps {
 }
 
 /** A button that asks once more. */
-function Asked({ label, yes, text, deed, act, isMain = false, isDone = false }: AskedProps) {
+function Question({ label, yes, text, deed, act, isMain = false, isDone = false }: QuestionProps) {
   const [isAsking, ask] = useState(false);
   const confirmed = () => {
     ask(false);
@@ -106,7 +106,7 @@ function Again({ job, deed, path }: { job: JobDetail; deed: Deed; path: string }
           Run again
         </button>
       ) : (
-        <Asked label="Run again" yes="Yes, run it again" text={text} deed={deed} act={rerun} isMain />
+        <Question label="Run again" yes="Yes, run it again" text={text} deed={deed} act={rerun} isMain />
       )}
     </>
   );

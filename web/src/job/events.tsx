@@ -74,11 +74,11 @@ function historyOf(job: JobDetail): Row[] {
     const isNew = before === undefined || before.state !== entry.state || before.attempt !== entry.attempt;
     if (!isNew && !entry.note && !entry.by) return [];
     const isRetry = before !== undefined && before.attempt !== entry.attempt;
-    return [{ at: entry.at, sign: isNew || ENDS.has(entry.state) ? entry.state : "", content: <Told job={job} entry={entry} isNew={isNew} isRetry={isRetry} />, more: isRetry ? earlier(job, entry) : undefined }];
+    return [{ at: entry.at, sign: isNew || ENDS.has(entry.state) ? entry.state : "", content: <Entry job={job} entry={entry} isNew={isNew} isRetry={isRetry} />, more: isRetry ? earlier(job, entry) : undefined }];
   });
 }
 
-function Told({ job, entry, isNew, isRetry }: { job: JobDetail; entry: HistoryEntry; isNew: boolean; isRetry: boolean }) {
+function Entry({ job, entry, isNew, isRetry }: { job: JobDetail; entry: HistoryEntry; isNew: boolean; isRetry: boolean }) {
   const first = entry === job.history?.[0];
   return (
     <>

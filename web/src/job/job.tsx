@@ -8,12 +8,12 @@ import { lastList } from "../jobs/kept";
 import { meaningOf, Sign } from "../parts/icon";
 import { Notice, Refusal, Time, useNow } from "../parts/parts";
 import { link, type Route } from "../route";
-import { About, usedBy } from "./about";
+import { Facts, usedBy } from "./about";
 import { Actions } from "./actions";
 import { Code } from "./code";
 import { Document } from "./document";
 import { Events } from "./events";
-import { Files } from "./files";
+import { Files } from "./outputs/files";
 import "./job.css";
 import { Life } from "./life";
 import { useLive } from "./live";
@@ -66,7 +66,7 @@ function OneJob({ id, steps, query }: { id: string; steps: string[]; query: Reco
   return (
     <main class="page job">
       <Head id={id} job={job} onChange={polled.again} />
-      {isRefused ? <Missing /> : <Refusal error={polled.error} readAt={polled.readAt} />}
+      {isRefused ? <NoSuchJob /> : <Refusal error={polled.error} readAt={polled.readAt} />}
       {job === undefined && !polled.error && <p role="status">Loading…</p>}
       {job && (
         <>
@@ -84,12 +84,12 @@ function OneJob({ id, steps, query }: { id: string; steps: string[]; query: Reco
                 at={query["at"] ?? (error ? `${error.file}:${error.offset}` : "")}
                 marked={error && (query["at"] === undefined || query["at"] === `${error.file}:${error.offset}`) ? error.lines.length : 1}
               />
-              <Metrics job={job} live={live} isRead={polled.value !== undefined} version={live.plots.version} />
+              <Metrics job={job} live={live} attempt={own} isRead={polled.value !== undefined} version={live.plots.version} />
             </div>
           )}
           <div class="foot">
             <Events job={job} />
-            <About job={job} />
+            <Facts job={job} />
           </div>
           <Parts job={job} part={part} at={at} attempt={own} />
         </>
@@ -99,7 +99,7 @@ function OneJob({ id, steps, query }: { id: string; steps: string[]; query: Reco
 }
 
 /** Said once; nothing is asked for again. */
-function Missing() {
+function NoSuchJob() {
   return (
     <Notice kind="error">
       This job does not exist, or belongs to a team that you are not in. <a href={lastList()}>All jobs</a>

@@ -17,6 +17,8 @@ const NAMED = 4;
 interface Props {
   job: JobDetail;
   live: Live;
+  /** The one whose numbers they are; "" for the current one. */
+  attempt: string;
   /** Whether the first answer has come. */
   isRead: boolean;
   /** Greater after each change. */
@@ -24,10 +26,10 @@ interface Props {
 }
 
 /** The numbers that a job and its nodes report: train and validation on one scale, and all that has times on one axis of time. */
-export function Metrics({ job, live, isRead, version }: Props) {
+export function Metrics({ job, live, attempt, isRead, version }: Props) {
   const ended = ENDS.has(job.state);
   const plots = useMemo(() => live.plots.all, [live, version]);
-  const time = timesOf(job, plots);
+  const time = timesOf(job, attempt, plots);
   return (
     <section class="panel" aria-labelledby="metrics">
       <header>
@@ -46,13 +48,15 @@ export function Metrics({ job, live, isRead, version }: Props) {
   );
 }
 
-/** From the start of the job to its end, or to now: the axis of all plots over time, in seconds. */
-function timesOf(job: JobDetail, plots: readonly Plot[]): [number, number] | undefined {
+/** From the start of the attempt to its end, or to now: the axis of all plots over time, in seconds. */
+function timesOf(job: JobDetail, attempt: string, plots: readonly Plot[]): [number, number] | undefined {
   const ends = plots.filter(({ axis }) => axis === "time").flatMap(({ curves }) => curves.flatMap(({ points }) => [points[0]?.[0], points.at(-1)?.[0]]));
-  const known = ends.filter((one): one is number => one !== undefined && Math.abs(one) < 8e12);
-  if (known.length === 0) return undefined;
-  const [first, last] = [Math.min(...known), Math.max(...known)];
-  const [start, end] = [Date.parse(job.startedAt ?? "") / 1000, (job.endedAt === undefined ? deploymentTime() : Date.parse(job.endedAt)) / 1000];
+  const moments = ends.filter((one): one is number => one !== undefined && Math.abs(one) < 8e12);
+  if (moments.length === 0) return undefined;
+  const [first, last] = [Math.min(...moments), Math.max(...moments)];
+  const one = job.attempts?.find(({ attempt: number }) => String(number) === attempt) ?? job.attempts?.at(-1);
+  const ended = one?.endedAt ?? job.endedAt;
+  const [start, end] = [Date.parse(one?.runningAt ?? job.startedAt ?? "") / 1000, (ended === undefined ? deploymentTime() : Date.parse(ended)) / 1000];
   // Numbers of another time, such as those of a run that is copied, are shown at theirs.
   return start <= first && last <= end + 60 && end - start < 10 * (last - first + 60) ? [start, Math.max(end, last)] : [first, last];
 }

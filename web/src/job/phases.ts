@@ -27,16 +27,16 @@ export function lanesOf(job: JobDetail, now: number, nodes: ReadonlyMap<number, 
     const next = attempts[index + 1];
     const end = time(one.endedAt) ?? time(next?.acceptedAt) ?? (isLast && ENDS.has(job.state) ? time(job.endedAt) : undefined) ?? now;
     const isGoing = isLast && !ENDS.has(job.state);
-    const given = time(one.submittingAt) ?? time(one.queuedAt);
-    const start = time(one.acceptedAt) ?? given ?? time(one.runningAt) ?? end;
+    const handed = time(one.submittingAt) ?? time(one.queuedAt);
+    const start = time(one.acceptedAt) ?? handed ?? time(one.runningAt) ?? end;
     const ran = time(one.runningAt);
     const failed = !isGoing && (!isLast || ["failed", "lost"].includes(job.state));
     const bars: Bar[] = [];
     const add = (kind: Bar["kind"], word: string, from: number, to: number, more = "") => {
       if (to > from) bars.push({ from, to, kind, text: `${word} ${duration(to - from)}${more}`, short: duration(to - from) });
     };
-    add("wait", isGoing && given === undefined && ran === undefined ? "waits" : "waited", start, given ?? ran ?? end, waitedFor(job, one.attempt));
-    if (given !== undefined) add("gone", isGoing && ran === undefined ? "in the cluster's queue for" : "queued", given, ran ?? end);
+    add("wait", isGoing && handed === undefined && ran === undefined ? "waits" : "waited", start, handed ?? ran ?? end, waitedFor(job, one.attempt));
+    if (handed !== undefined) add("gone", isGoing && ran === undefined ? "in the cluster's queue for" : "queued", handed, ran ?? end);
     const how = failed ? ` · ${outcome(job, one.message, isLast)}` : "";
     if (ran !== undefined) add(failed ? "fail" : "run", isGoing ? "runs for" : "ran", ran, end, how);
     const own = isLast && ran !== undefined && nodes.size > 1 ? [...nodes].toSorted(([a], [b]) => a - b).map(([rank, span]) => nodeBar(job, rank, span, ran, end, isGoing)) : [];

@@ -39,9 +39,9 @@ export function isUsage(file: string): boolean {
 const USES = ["GPU use, %", "GPU memory, GiB", "processor use, %", "memory, GiB"] as const;
 const KINDS: readonly (readonly [RegExp, number])[] = [[/^gpu\d+_percent$/, 0], [/^gpu\d+_memory_mib$/, 1], [/^cpu_percent$/, 2], [/^memory_mib$/, 3]];
 /** Words for the part of the data that a number is of: such numbers share a plot, and so a scale. */
-const OF = "train|training|val|valid|validation|eval|test";
-const BEFORE = new RegExp(`^(?:${OF})[_/. -](.+)$`, "i");
-const AFTER = new RegExp(`^(.+)[_/. -](?:${OF})$`, "i");
+const SPLITS = "train|training|val|valid|validation|eval|test";
+const BEFORE = new RegExp(`^(?:${SPLITS})[_/. -](.+)$`, "i");
+const AFTER = new RegExp(`^(.+)[_/. -](?:${SPLITS})$`, "i");
 
 function baseOf(name: string, file: string): string {
   if (isUsage(file)) {

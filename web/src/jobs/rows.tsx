@@ -34,8 +34,9 @@ export function Rows({ jobs, isByEnd, chosen, place, onEnd }: Props) {
   const heights = HEIGHTS[useCards() ? "card" : "line"];
   const items = useMemo(() => itemsOf(jobs, isByEnd, open, new Date(now)), [jobs, isByEnd, open, dayOf(new Date(now))]);
   const tops = useMemo(() => edges(items, ({ kind }) => heights[kind]), [items, heights]);
+  const isPrinting = useRef(false);
   const measure = () => {
-    if (box.current === null) return;
+    if (box.current === null || isPrinting.current) return;
     const { top, height } = measured(box.current);
     place.top = top;
     setView((before) => (top > 0 && Math.abs(before.top - top) < COARSE && before.height === height ? before : { top, height }));
@@ -46,10 +47,19 @@ export function Rows({ jobs, isByEnd, chosen, place, onEnd }: Props) {
   useEffect(() => {
     const sizes = new ResizeObserver(measure);
     if (box.current) sizes.observe(box.current);
-    window.addEventListener("scroll", measure, { passive: true });
+    const ends = new AbortController();
+    const { signal } = ends;
+    window.addEventListener("scroll", measure, { passive: true, signal });
+    const print = (isOn: boolean) => {
+      isPrinting.current = isOn;
+      if (isOn) setView({ top: 0, height: Infinity }); // all rows that are loaded
+      else measure();
+    };
+    window.addEventListener("beforeprint", () => print(true), { signal });
+    window.addEventListener("afterprint", () => print(false), { signal });
     return () => {
       sizes.disconnect();
-      window.removeEventListener("scroll", measure);
+      ends.abort();
     };
   }, []);
   const first = Math.max(0, rowAt(tops, view.top) - SPARE);

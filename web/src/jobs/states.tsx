@@ -51,7 +51,7 @@ export function States({ route }: { route: Route }) {
         const isOn = states.every((state) => chosen.has(state));
         if (RARE.has(label) && !number && !isOn) return null;
         return (
-          <button key={label} type="button" class="pill" aria-pressed={isOn} onClick={() => toggle(states)}>
+          <button key={label} type="button" class="pill" aria-pressed={isOn} title={overview && !ACTIVE.includes(states[0] ?? "") ? `ended since ${ago(new Date(overview.since), new Date(deploymentTime()))}` : undefined} onClick={() => toggle(states)}>
             <Sign of={label} size={13} />
             {label} {number !== undefined && <b>{number.toLocaleString()}</b>}
           </button>

@@ -4,7 +4,7 @@ import { Refusal } from "./parts";
 
 /** Another `version` makes it read again, and what was read stays until then. */
 export function useReading<T>(key: string, read: (signal: AbortSignal) => Promise<T>, version?: unknown): Polled<T> {
-  return usePoll(key, read, { isFinal: () => true, version });
+  return usePoll(key, read, { isFinal: () => true, asksOnce: true, version });
 }
 
 export function Reading({ of: { value, error, readAt, again } }: { of: Polled<unknown> }) {

@@ -13,18 +13,13 @@ hold() {
   \"held\": {\"until\": \"$slipway_release\"}"
   write_record final
   announce
-  become "$(command -v bash || command -v sh)" "set -- $slipway_hold; $slipway_holding" </dev/null >/dev/null 2>&1 &
+  mkdir -p "$SLIPWAY_WORK" 2>/dev/null
+  become "$(command -v bash || command -v sh)" "set -- $((slipway_hold / 2 + 1)); $slipway_holding" </dev/null >/dev/null 2>&1 &
   slipway_group=$!
-  while [ -z "$slipway_asked" ] && [ "$(date +%s)" -lt "$slipway_kept" ] && [ ! -e "$SLIPWAY_TEMP/release" ]; do
+  while [ -z "$slipway_asked" ] && [ "$(date +%s)" -lt "$slipway_kept" ] && [ ! -f "$SLIPWAY_TEMP/release" ]; do
     sleep 1
   done
   kill_all
   close
   exit "$1"
 }
-
-# Waits as a process of the job; the node may have lost what would end it.
-slipway_holding='while [ "$1" -gt 0 ] && [ ! -e "$AZ_BATCHAI_JOB_TEMP/release" ]; do
-  sleep 2 2>/dev/null || /bin/sleep 2 || exit
-  set -- $(($1 - 2))
-done'

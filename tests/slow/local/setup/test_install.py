@@ -1,5 +1,8 @@
 """The installation, with programs that only pretend to be python, pip, node and npm."""
 
+import contextlib
+import io
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from local.setup import steps
 from local.setup.interpreter import InstallError, Interpreter, choose
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -342,3 +346,20 @@ def test_no_usable_python_is_one_line(checkout: Checkout) -> None:
     assert ran.returncode == 1
     assert ran.stderr.startswith("install: PYTHON=")
     assert ran.stderr.count("\n") == 1
+
+
+def test_a_long_step_says_that_it_goes_on(tmp_path: Path) -> None:
+    sign = tmp_path / "goes on"
+    program = f"import os, time\nwhile not os.path.exists({str(sign)!r}): time.sleep(0.01)"
+    steps.LOGS.mkdir(parents=True, exist_ok=True)
+
+    class Sign(io.StringIO):
+        def write(self, text: str) -> int:
+            if "so far" in text:
+                sign.touch()
+            return super().write(text)
+
+    with contextlib.redirect_stdout(Sign()) as out:
+        steps.step("a long step", [sys.executable, "-c", program], every=0.01)
+
+    assert re.search(r"a long step +\d+\.\d s so far\n", out.getvalue())

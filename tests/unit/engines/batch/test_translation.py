@@ -57,6 +57,14 @@ def test_an_end_in_our_words(
     assert bool(end.message) is (state is not _S.SUCCEEDED)
 
 
+def test_a_pool_that_runs_nothing_but_containers_says_what_to_change() -> None:
+    end = observation(ended(**failure("ContainerTaskSettingsNotFound")))
+
+    assert (end.state, end.reason) == (_S.FAILED, _R.INFRASTRUCTURE)
+    assert "It did not work.; the pool runs nothing but containers" in str(end.message)
+    assert "without containerConfiguration" in str(end.message)
+
+
 @pytest.mark.parametrize(
     ("record", "word", "state", "reason", "code"),
     [

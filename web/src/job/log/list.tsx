@@ -39,7 +39,7 @@ export function List({ rows, label, isWrapped, isFollowed, at, marked, onLeave, 
   const height = (piece: readonly Row[]) => heights.get(piece[0]!) ?? piece.length * LINE;
   const room = (some: readonly (readonly Row[])[]) => some.reduce((sum, piece) => sum + height(piece), 0);
   const top = useRef(0);
-  const look = () => {
+  const follow = () => {
     const place = box.current;
     if (place === null) return;
     const { scrollTop, scrollHeight, clientHeight } = place;
@@ -64,14 +64,14 @@ export function List({ rows, label, isWrapped, isFollowed, at, marked, onLeave, 
     }
     if (isFollowed) place.scrollTop = place.scrollHeight;
     else if (target >= 0 && opened.current !== at) openAt(place);
-    look();
+    follow();
   });
   const clicked = ({ target: place }: Event) => {
     if (place instanceof HTMLElement && place.dataset["fold"] !== undefined) onFold(place.dataset["fold"]);
   };
   useKeptPlace(box, rows, isFollowed);
   return (
-    <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0} onScroll={look} onClick={clicked}>
+    <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0} onScroll={follow} onClick={clicked}>
       <div style={{ height: `${room(pieces.slice(0, first))}px` }} />
       {pieces.slice(first, last + 1).map((piece, index) => (
         <Piece key={`${addressOf(piece[0]!)} ${piece[0]!.folded > 0}`} rows={piece} place={first + index} hrefOf={hrefOf} {...marks(target, marked, PIECE * (first + index))} />
@@ -112,8 +112,8 @@ function shownSpan([first, last]: Span, count: number, isFollowed: boolean): Spa
 
 /** Which rows of the piece that begins with this row are marked. */
 function marks(target: number, marked: number, start: number): { from: number; to: number } {
-  const inside = (row: number) => Math.min(PIECE, Math.max(0, row - start));
-  return target < 0 ? { from: 0, to: 0 } : { from: inside(target), to: inside(target + marked) };
+  const rowOf = (row: number) => Math.min(PIECE, Math.max(0, row - start));
+  return target < 0 ? { from: 0, to: 0 } : { from: rowOf(target), to: rowOf(target + marked) };
 }
 
 /** The pieces between two heights. */

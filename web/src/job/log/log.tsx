@@ -9,7 +9,7 @@ import { Icon } from "../../parts/icon";
 import { Notice } from "../../parts/parts";
 import { link } from "../../route";
 import { Attempts } from "../attempts";
-import { Download } from "../download";
+import { Download } from "../outputs/download";
 import type { Live } from "../live";
 import { Choices } from "./choices";
 import { List } from "./list";
@@ -155,11 +155,11 @@ function Part({ tails, count, onEarlier, onLatest }: PartProps) {
   const { isCut } = tails;
   const isWhole = tails.start === 0 && !isCut;
   const what = isCut ? `${size(tails.held)} before its end` : `the last ${size(tails.held)}`;
-  const here = isWhole ? "the log" : `${what} of ${size(tails.size)}`;
+  const extent = isWhole ? "the log" : `${what} of ${size(tails.size)}`;
   return (
     <div class="part">
-      <span role="status">{count !== undefined && `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} of ${here}`}</span>
-      {count === undefined && !isWhole && <span class="quiet">Here is {here}.</span>}
+      <span role="status">{count !== undefined && `${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} of ${extent}`}</span>
+      {count === undefined && !isWhole && <span class="quiet">Here is {extent}.</span>}
       {tails.start > 0 && (
         <button type="button" class="bare" onClick={onEarlier}>
           Earlier lines

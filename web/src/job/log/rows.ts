@@ -32,13 +32,13 @@ export function addressOf({ file, byte }: { file: string; byte: number }): strin
 
 /** Makes the rows, and those of a block once. */
 export class Rows {
-  private kept = new Map<number, { count: number; rows: Row[] }>();
+  private cache = new Map<number, { count: number; rows: Row[] }>();
   private key = "";
 
   of(tails: Tails, choice: Choice): Row[] {
     const { streams, search, isFolded, opened } = choice;
     const key = JSON.stringify([streams, search, isFolded, [...opened]]);
-    if (key !== this.key) this.kept.clear();
+    if (key !== this.key) this.cache.clear();
     this.key = key;
     const numbers = new Map<Tail, number>();
     const all: Row[] = [];
@@ -49,25 +49,25 @@ export class Rows {
     }
     for (const tail of tails.all.filter((one) => fits(one, streams) && one.lines.last !== "")) {
       const number = tail.lines.start === 0 ? (numbers.get(tail) ?? 1) : 0;
-      all.push(...chosen([{ ...about(tail), text: tail.lines.last, byte: tail.lines.lastStart, number, folded: 0 }], choice));
+      all.push(...chosen([{ ...origin(tail), text: tail.lines.last, byte: tail.lines.lastStart, number, folded: 0 }], choice));
     }
     return all;
   }
 
   private rowsOf({ block, tail }: Shown, first: number, choice: Choice): Row[] {
-    const kept = this.kept.get(block.id);
-    if (kept?.count === block.lines.length && (kept.rows[0]?.number ?? 0) > 0 === first > 0) return kept.rows;
+    const cached = this.cache.get(block.id);
+    if (cached?.count === block.lines.length && (cached.rows[0]?.number ?? 0) > 0 === first > 0) return cached.rows;
     const rows = chosen(linesOf(block, tail, first), choice);
-    this.kept.set(block.id, { count: block.lines.length, rows });
+    this.cache.set(block.id, { count: block.lines.length, rows });
     return rows;
   }
 }
 
 function linesOf(block: Block, tail: Tail, first: number): Row[] {
-  return block.lines.map((text, index) => ({ ...about(tail), text, byte: block.starts[index] ?? block.start, number: first && first + index, folded: 0 }));
+  return block.lines.map((text, index) => ({ ...origin(tail), text, byte: block.starts[index] ?? block.start, number: first && first + index, folded: 0 }));
 }
 
-function about({ name, isError }: Tail): { file: string; isError: boolean } {
+function origin({ name, isError }: Tail): { file: string; isError: boolean } {
   return { file: name, isError };
 }
 

@@ -1,7 +1,7 @@
 /** A log, from its end: new lines as they come, and earlier ones when the reader asks for them. */
 import type { LogPart } from "../../answers";
 import { type Block, Lines, Order } from "./lines";
-import { readLast, readPart } from "../save";
+import { readLast, readPart } from "../outputs/save";
 
 /** Bytes that are read at once of what is before, of a file that may have gigabytes; and of its end. */
 export const PART = 2 << 20;

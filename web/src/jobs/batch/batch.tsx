@@ -23,11 +23,13 @@ export function Batch({ search, jobs, hasMore, chosen, onDone }: Props) {
   const [question, ask] = useState<Question | undefined>(undefined);
   const { mayChange, maySubmit } = useRights();
   const mine = jobs.filter((job) => chosen.ids.has(job.id));
-  const active = mine.filter((job) => !ENDS.has(job.state) && mayChange(job));
+  const going = mine.filter((job) => !ENDS.has(job.state));
+  const active = going.filter(mayChange);
   const ended = mine.filter((job) => ENDS.has(job.state) && job.state !== "rejected");
   const isEvery = mine.length === jobs.length;
   const conditions = conditionsOf(search);
-  const mayCancelAll = chosen.isAll && conditions !== undefined && (active.length > 0 || hasMore);
+  // Where others' jobs are among them, only one's own are asked about, one by one.
+  const mayCancelAll = chosen.isAll && conditions !== undefined && active.length === going.length && (active.length > 0 || hasMore);
   const close = () => ask(undefined);
   const done = () => {
     close();
@@ -55,8 +57,8 @@ export function Batch({ search, jobs, hasMore, chosen, onDone }: Props) {
           {mayCancelAll && hasMore ? "Cancel all" : `Cancel ${active.length.toLocaleString()}`}
         </button>
       )}
-      <button type="button" class="bare" aria-label="Choose none" onClick={chosen.none}>
-        Clear
+      <button type="button" class="bare" onClick={chosen.none}>
+        Choose none
       </button>
       {question === "cancel all" && conditions && <CancelAll conditions={conditions} onNo={close} onDone={done} />}
       {question === "cancel" && <Some jobs={active} act="cancel" onNo={close} onDone={done} />}

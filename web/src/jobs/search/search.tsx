@@ -1,6 +1,7 @@
 import { Search as Glass, X } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { withCodes } from "../../format";
+import { isTyping } from "../../header/keys";
 import { Icon } from "../../parts/icon";
 import { changeQuery, link, type Route } from "../../route";
 import { added, type Filters, pieceOf, searchOf, type Token, tokensOf, typed } from "./keys";
@@ -182,7 +183,7 @@ function useField(search: Filters, isList: boolean, onChange: (members: Filters)
 function useSlash(): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      if (event.key !== "/" || (event.target as HTMLElement).closest("input, select, textarea, [contenteditable], .editor")) return;
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event) || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
       document.getElementById("search")?.focus();
     };

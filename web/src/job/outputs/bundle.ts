@@ -1,8 +1,8 @@
 /** All that a job wrote as one file, which the browser puts together out of the parts that the API answers. */
-import type { OutputDirectories, OutputEntries } from "../answers";
-import { json } from "../api";
-import { ApiError } from "../apierror";
-import { size } from "../format";
+import type { OutputDirectories, OutputEntries } from "../../answers";
+import { json } from "../../api";
+import { ApiError } from "../../apierror";
+import { size } from "../../format";
 import { readPart, saveBlob } from "./save";
 
 /** Bytes of all the files: the browser keeps them until the file is whole. */

@@ -1,11 +1,11 @@
-import { ENDS, type JobDetail, type OutputDirectories, type OutputEntries, type OutputEntry } from "../answers";
+import { ENDS, type JobDetail, type OutputDirectories, type OutputEntries, type OutputEntry } from "../../answers";
 import { useEffect, useState } from "preact/hooks";
-import { json } from "../api";
-import { size, visibleName } from "../format";
-import { Refusal, Time } from "../parts/parts";
-import { Reading, useReading } from "../parts/reading";
-import { link } from "../route";
-import { Attempts } from "./attempts";
+import { json } from "../../api";
+import { size, visibleName } from "../../format";
+import { Refusal, Time } from "../../parts/parts";
+import { Reading, useReading } from "../../parts/reading";
+import { link } from "../../route";
+import { Attempts } from "../attempts";
 import { Download, DownloadAll } from "./download";
 import { Preview } from "./preview";
 

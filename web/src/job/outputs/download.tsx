@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { PATIENCE } from "../api";
-import { size } from "../format";
-import { Outcome, useDeed } from "../parts/deed";
+import { PATIENCE } from "../../api";
+import { size } from "../../format";
+import { Outcome, useDeed } from "../../parts/deed";
 import { saveAll } from "./bundle";
 import { saveFile, type WrittenFile } from "./save";
 

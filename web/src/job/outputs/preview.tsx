@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { withCodes } from "../format";
-import { Reading, useReading } from "../parts/reading";
+import { withCodes } from "../../format";
+import { Reading, useReading } from "../../parts/reading";
 import { readStart, type WrittenFile } from "./save";
 import { Table } from "./table";
 

@@ -1,6 +1,6 @@
 /** Files that a job wrote, read in parts, as the API gives them. */
-import { call, notOurs } from "../api";
-import { ApiError } from "../apierror";
+import { call, notOurs } from "../../api";
+import { ApiError } from "../../apierror";
 
 const CHUNK = 8 << 20;
 
