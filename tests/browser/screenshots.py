@@ -68,21 +68,16 @@ VIEWS: dict[str, View] = {
     "clusters": _clusters,
     "editor": _editor,
 }
-#: The view that is taken in the dark, too.
-_DARK = "overview"
 
 
 async def _shoot(page: Page, ids: Ids) -> None:
     for name, view in VIEWS.items():
-        for scheme, end in (("light", ""), ("dark", "-dark")):
-            if scheme == "dark" and name != _DARK:
-                continue
-            await page.set_viewport_size({"width": _WIDTH, "height": _HEIGHTS.get(name, _HEIGHT)})
-            await page.emulate_media(color_scheme="dark" if end else "light", reduced_motion="reduce")
-            await view(page, ids)
-            await page.locator("h1").evaluate("heading => heading.blur()")
-            await page.wait_for_timeout(1_000)  # fonts and plots are drawn
-            await page.screenshot(path=IMAGES / f"{name}{end}.png")
+        await page.set_viewport_size({"width": _WIDTH, "height": _HEIGHTS.get(name, _HEIGHT)})
+        await page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        await view(page, ids)
+        await page.locator("h1").evaluate("heading => heading.blur()")
+        await page.wait_for_timeout(1_000)  # fonts and plots are drawn
+        await page.screenshot(path=IMAGES / f"{name}.png")
 
 
 async def _post(api: APIRequestContext, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
