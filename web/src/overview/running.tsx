@@ -1,10 +1,11 @@
 import type { RunningJob } from "../answers";
 import { comingTime } from "../days";
-import { many, roughly, visibleName } from "../format";
+import { many, roughly } from "../format";
 import { shortWho } from "../who";
 import { Sign } from "../parts/icon";
 import { Meter } from "../parts/meter";
 import { link } from "../route";
+import { Name } from "./name";
 import { Panel } from "./panel";
 import type { Facts } from "./facts";
 
@@ -51,9 +52,7 @@ function Row({ job, idleSince, now }: { job: RunningJob; idleSince: string | und
     <li>
       <div class="two">
         <div class="cut">
-          <a class="name" href={link(["jobs", id])} title={visibleName(name)}>
-            {visibleName(name)}
-          </a>
+          <Name id={id} name={name} />
         </div>
         <div class="cut">{[owner && shortWho(owner), team, cluster].filter(Boolean).join(" · ")}</div>
       </div>
