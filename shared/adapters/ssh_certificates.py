@@ -41,7 +41,10 @@ class SshCertificates:
             load_ssh_public_key,
         )
 
-        ca = load_ssh_private_key(self._key.encode(), None)
+        try:
+            ca = load_ssh_private_key(self._key.encode(), None)
+        except ValueError:
+            raise Misconfigured(f"{_SETTING} is damaged; {_MAKE}") from None
         public = load_ssh_public_key(permit.public_key.encode())
         if not isinstance(ca, Ed25519PrivateKey) or not isinstance(public, Ed25519PublicKey):
             raise Misconfigured(f"{_SETTING} does not hold an ed25519 key")

@@ -51,8 +51,8 @@ async def enter(
         ranks = _checked(spec, rank)
         entrance = await _ask(ports, job, spec, rank)
         permit = _permit(ports, job, rank, entrance, who, public_key) if entrance.gate else None
+        signed = ports.certificates.sign(permit) if permit and ports.certificates else None
         if await _noted(ports, stored, who):
-            signed = ports.certificates.sign(permit) if permit and ports.certificates else None
             return _answer(job, rank, ranks, entrance, permit, signed)
     raise Unavailable(f"job {job_id} changes too quickly; ask again")
 

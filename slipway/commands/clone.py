@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CLUSTERS", "USUAL", "module_of_clone"]
 
+#: The name of the package on the index.
+DISTRIBUTION = "slipway-jobs"
 CLUSTERS: "Mapping[str, Kind]"
 if find_spec("slipway.stack"):
     from local.clusters.registry import CLUSTERS, USUAL
@@ -35,6 +37,6 @@ def _source() -> str:
     import json
     from importlib import metadata
 
-    recorded = metadata.distribution("slipway").read_text("direct_url.json")
+    recorded = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     address = json.loads(recorded)["url"] if recorded else ""
     return address.removeprefix("file://") or "where this package is published"

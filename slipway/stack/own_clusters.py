@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shared.adapters.ssh_certificates import certificates_of
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.settings import TABLE, Settings
@@ -76,6 +77,7 @@ def _check(file: Path, values: Mapping[str, str]) -> None:
     try:
         settings.check()
         check_keys(settings)
+        certificates_of(settings.text("SLIPWAY_ENTER_CA"))
         engines = ConfiguredEngines(settings)
     except Misconfigured as error:
         raise Failure(f"{file}: {error}") from error

@@ -121,6 +121,10 @@ ROADS: dict[str, tuple[str, str]] = {
         "test_a_digest_of_another_scope_opens_nothing",
     ),
     "port queues": _CANARIES,
+    "port certificates": (
+        "tests/unit/operate/test_entry.py",
+        "test_a_certificate_is_for_a_caller_with_a_name_and_a_key_and_for_a_job_alone",
+    ),
     "port activity": (
         "tests/unit/operate/test_trail.py",
         "test_managers_see_the_acts_on_jobs_of_the_teams_that_they_manage",

@@ -6,11 +6,13 @@ some minutes.
 
 from __future__ import annotations
 
+import asyncio
+import math
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,19 +29,23 @@ class SessionKey:
 
     file: Path
     public: str
-    _signed: float = field(default=0.0, init=False)
+    clock: Callable[[], float] = time.monotonic
+    #: when its certificate came
+    _signed: float = field(default=-math.inf, init=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def certify(self, certificate: str) -> None:
         """Put a certificate where ssh looks for it."""
         new = self.file.with_name("new")
         new.write_text(f"{certificate}\n")
         new.replace(self.file.with_name(f"{self.file.name}-cert.pub"))
-        self._signed = time.monotonic()
+        self._signed = self.clock()
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether its certificate could be over when the next connection begins."""
-        return time.monotonic() - self._signed > _FRESH
+    async def renew(self, ask: Callable[[], Awaitable[object]]) -> None:
+        """Before a connection: `ask` for another certificate if this one could be over. Raises Failure."""
+        async with self._asking:
+            if self.clock() - self._signed > _FRESH:
+                await ask()
 
 
 @contextmanager

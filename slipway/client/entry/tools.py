@@ -15,6 +15,7 @@ from slipway.failure import Failure
 #: ssh notices within a minute that the other side is gone.
 _KEEP_ALIVE = ("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4")
 #: On a login node: srun without the variables of the account, of which dozens would decide about this step.
+#: It ends when the person is gone, of which sshd tells nothing without a terminal.
 _CLEAN = r"""
 for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
   case $name in
@@ -22,7 +23,17 @@ for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
   *) command unset "$name" 2>/dev/null ;;
   esac
 done
-exec "$@"
+[ ! -t 0 ] || exec "$@"
+exec 3<&0
+"$@" <&3 3<&- &
+child=$!
+exec 3<&- </dev/null
+(while [ -d "/proc/$PPID" ]; do sleep 2; done; kill "$child") >/dev/null 2>&1 &
+watcher=$!
+wait "$child"
+code=$?
+kill "$watcher" 2>/dev/null
+exit "$code"
 """
 
 
@@ -119,6 +130,7 @@ def _srun(place: Place, words: Sequence[str], person: Person, *, terminal: bool)
         "--export=NONE",  # without it the person's own variables would go to the node
         "--chdir=/",
         "--mpi=none",
+        "--unbuffered",  # else what has no end of a line waits on the node for one
         "--quiet",
         *(("--pty",) if terminal else ()),
         *words,

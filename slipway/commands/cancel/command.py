@@ -41,7 +41,7 @@ def cancel(
     listed = (state, name, experiment, label, cluster, source, owner, team, sweep)
     chosen = conditions.given_as(*listed, contains, None, since, until)
     if bool(job) == bool(chosen):
-        raise Failure("name a job, or conditions such as --owner ann --state active; not both", USAGE)
+        raise Failure("name either a job or conditions, such as --owner ann --state active", USAGE)
     command = import_module("slipway.commands.cancel.cancel")
     if job:
         raise typer.Exit(command.cancel(job, url, key, as_json=as_json))

@@ -31,12 +31,10 @@ def run(job: str, texts: Sequence[str], rank: int, url: str, key: str) -> int:
 
     async def ask(api: Service, job_id: str) -> int:
         place, person = await visit(api, job_id, rank, url, key, own_key)
-        renewing = asyncio.Lock()
 
         async def prepare() -> None:
-            async with renewing:
-                if person.session and own_key and own_key.is_stale:
-                    await visit(api, job_id, rank, url, key, own_key)
+            if person.session and own_key:
+                await own_key.renew(lambda: visit(api, job_id, rank, url, key, own_key))
 
         listeners = {remote: listener(local) for remote, local in ports.items()}
         local_ports = {remote: own.getsockname()[1] for remote, own in listeners.items()}

@@ -72,9 +72,10 @@ async def node(az: Az) -> Node:
 
 async def ssh(az: Az, node: Node, *words: str) -> tuple[int | None, str, str]:
     """`ssh IP -p PORT` of the person whose home az wrote the key into."""
-    known = az.folder / "known_hosts"
-    options = ("-F", "none", "-i", str(az.folder / ".ssh" / "id_rsa"), "-l", "me", "-o", "BatchMode=yes")
-    options += ("-o", "StrictHostKeyChecking=accept-new", "-o", f"UserKnownHostsFile={known}")
+    hosts = f"UserKnownHostsFile={az.folder / 'known_hosts'}"
+    own = ("-F", "none", "-i", str(az.folder / ".ssh" / "id_rsa"), "-l", "me")
+    answers = ("BatchMode=yes", "StrictHostKeyChecking=accept-new", hosts)
+    options = (*own, *(word for one in answers for word in ("-o", one)))
     process = await asyncio.create_subprocess_exec(
         *("ssh", *options, node.address, "-p", node.port, *words),
         stdin=asyncio.subprocess.DEVNULL,

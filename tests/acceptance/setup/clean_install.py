@@ -28,7 +28,8 @@ _WITH_OLDEST = "3.11"
 _OF_APP_LIST = ("pyjwt", "idna")
 #: What the command alone is asked, what it says, and whether it fails.
 _COMMANDS: tuple[tuple[tuple[str, ...], str, bool], ...] = (
-    (("--help",), "login", False),
+    (("--help",), "logout", False),
+    (("skill",), "Guard rails", False),
     (("version",), "slipway ", False),
     (("validate", "job.json"), "valid", False),
     (("explain", "job.json"), "settings: none", False),

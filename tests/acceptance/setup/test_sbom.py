@@ -17,7 +17,7 @@ def test_make_sbom_names_every_package_of_the_app_with_its_hashes(tmp_path: Path
 
     assert created.returncode == 0, created.stderr
     bom = json.loads((tmp_path / "app.cdx.json").read_text())
-    assert (bom["bomFormat"], bom["metadata"]["component"]["name"]) == ("CycloneDX", "slipway")
+    assert (bom["bomFormat"], bom["metadata"]["component"]["name"]) == ("CycloneDX", "slipway-jobs")
     listed = (ROOT / "requirements.txt").read_text()
     expected = set(re.findall(r"^([a-z0-9-]+)==([^\s;]+)", listed, re.MULTILINE))
     assert {(one["name"], one["version"]) for one in bom["components"]} == expected

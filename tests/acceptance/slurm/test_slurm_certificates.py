@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
@@ -19,7 +20,7 @@ from local.slurm import Slurm, missing_programs, slurm
 from local.slurm.deployment import app_settings
 from local.stack import Options, stack
 from shared.core.caller import digest_of
-from tests.acceptance.commands.person import slipway, started
+from tests.acceptance.commands.person import ROOT, slipway, started
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, eventually, shell, unique
 from tests.contract.slurm.login.node import NO_SSHD, SSHD, login_node, new_key
@@ -40,6 +41,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tmp").mkdir()
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     return tmp_path
 
@@ -131,7 +133,9 @@ async def _walk(door: Door, person: Path, signing_key: str) -> None:
     async with door.http.get("/api/trail", params={"operation": "enter_job"}) as answer:
         acts = (await answer.json())["acts"]
     await _forwards(door, person)
+    host = await _as_a_host(door, person, anns["id"])
 
+    assert host == (5, b"of ann\n")
     assert own[:2] == (7, own[1])
     assert own[1].startswith("of ann\n")
     assert (other[0], other[1], "no job" in other[2]) == (255, "", True), other
@@ -164,3 +168,20 @@ async def _forwards(door: Door, person: Path) -> None:
     finally:
         forward.terminate()
         await forward.wait()
+
+
+async def _as_a_host(door: Door, person: Path, job: str) -> tuple[int | None, bytes]:
+    """The job as a host of ssh, as an editor takes it: each connection has a certificate of its own."""
+    code, name, remarks = await slipway(door, person, "ssh-config", job)
+    assert code == 0, remarks
+    file = person / "config" / "slipway" / "ssh" / f"{job}.conf"
+    words = ("/usr/bin/ssh", "-F", str(file), name.split()[1], 'echo "$WHOSE"; exit 5')
+    env = {
+        **os.environ,
+        "SLIPWAY_URL": door.stack.host_url,
+        "SLIPWAY_KEY": KEYS["ann"],
+        "PYTHONPATH": str(ROOT),
+    }
+    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, env=env)
+    out, _ = await process.communicate()
+    return process.returncode, out

@@ -6,8 +6,10 @@ import asyncio
 import os
 import pty
 import subprocess
+from base64 import b32encode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from secrets import token_bytes
 from typing import Any
 
 import pytest
@@ -27,7 +29,8 @@ from tests.contract.slurm.on_slurm import PATIENCE, engine, order, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-JOB = "j_" + "a" * 24
+#: Of this process alone: other tests on this machine may have jobs of the same user and number.
+JOB = "j_" + b32encode(token_bytes(15)).decode().lower()
 #: What the app gives to every job, and what its author does.
 OWN = {"SLIPWAY_JOB_ID": JOB, "SLIPWAY_ATTEMPT": "1", "COLOUR": "dark  blue", "CUDA_VISIBLE_DEVICES": ""}
 CANARY = "canary-of-the-person"
@@ -142,6 +145,29 @@ async def test_bytes_and_exit_codes_pass_and_a_step_that_fails_leaves_the_job_al
     assert copied.stdout == data
     assert (copied.returncode, failed.returncode, unknown.returncode, after.returncode) == (0, 7, 127, 0)
     assert b"no-such-program" in unknown.stderr
+
+
+async def conversation(words: Sequence[str], env: Mapping[str, str]) -> list[bytes]:
+    """What `cat` there answers to words without an end of a line, while its input stays open."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, env=env)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answers = []
+    for word in (b"a", b"bc", b"d"):
+        process.stdin.write(word)
+        await process.stdin.drain()
+        answers.append(await process.stdout.readexactly(len(word)))
+    process.stdin.close()
+    await process.wait()
+    return answers
+
+
+async def test_bytes_pass_at_once_without_an_end_of_a_line(cluster: Slurm) -> None:
+    async with running(cluster) as entered:
+        answers = await conversation(entered.words(["cat"]), entered.environment)
+
+    assert answers == [b"a", b"bc", b"d"]
 
 
 async def test_each_rank_is_entered_on_its_own_node(cluster: Slurm) -> None:

@@ -115,6 +115,16 @@ def test_a_key_of_the_wrong_kind_is_refused_at_start_with_the_remedy_and_without
     assert not any(word in str(refused.value) for word in words)
 
 
+def test_a_key_that_is_damaged_inside_signs_nothing_and_says_so() -> None:
+    lines = private_key().split("\n")
+    lines[4] = "A" * 8 + lines[4][8:]
+    signer = certificates_of("\n".join(lines))
+    assert signer is not None
+
+    with pytest.raises(Misconfigured, match="SLIPWAY_ENTER_CA is damaged"):
+        signer.sign(PERMIT)
+
+
 def test_no_text_of_the_signer_shows_its_key() -> None:
     key = private_key()
     signer = certificates_of(key)

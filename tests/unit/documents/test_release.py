@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shared import __version__
+from slipway.commands.clone import DISTRIBUTION
 from slipway.main import app
 from tests.unit.documents.corpus import PAGES, ROOT
 from tests.unit.openapi import DOCUMENT
@@ -38,7 +39,7 @@ def test_what_people_type_is_the_name_on_the_index() -> None:
         if re.search(r"(?<![\w/-])slipway(?![\w/-])", words.partition(";")[0])
     ]
 
-    assert PROJECT["name"] == "slipway-jobs"
+    assert PROJECT["name"] == DISTRIBUTION == "slipway-jobs"
     assert named == []
     for page in ("README.md", "RELEASING.md"):
         assert "`pipx install slipway-jobs`" in (ROOT / page).read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import { DayRow, FoldRow, JobRow } from "./row";
 const HEIGHTS = { line: { day: 32, job: 56, fold: 56 }, card: { day: 32, job: 84, fold: 84 } } as const;
 const CARDS = window.matchMedia("(max-width: 640px)");
 /** Rows beyond the visible ones; and pixels from the top within which a row may be half in view. */
-const [SPARE, CLEAR] = [8, 60];
+const [SPARE, CLEAR] = [5, 60];
 /** Pixels that are scrolled before rows are drawn anew: the spare ones cover them. */
 const COARSE = 24;
 
@@ -70,7 +70,7 @@ export function Rows({ jobs, isByEnd, chosen, place, onEnd }: Props) {
   }, [last, items.length]);
 
   const toggle = (fold: string) => setOpen((before) => (before.has(fold) ? new Set([...before].filter((one) => one !== fold)) : new Set([...before, fold])));
-  const atKeys = useKeys({ items, tops, box, view, measure, chosen });
+  const atKeys = useKeys({ items, tops, box, view, first, last, measure, chosen });
   const isEvery = jobs.length > 0 && jobs.every(({ id }) => chosen.ids.has(id));
   return (
     <div class={`table ${chosen.ids.size > 0 ? "choosing" : ""}`} role="table" aria-label="Jobs" aria-rowcount={items.length + 1} onKeyDown={atKeys.pressed}>
@@ -145,16 +145,18 @@ interface KeysOf {
   tops: readonly number[];
   box: { current: HTMLElement | null };
   view: { top: number; height: number };
+  /** The rows that are in the document. */
+  first: number;
+  last: number;
   measure: () => void;
   chosen: Chosen;
 }
 
 /** Where Tab stops in the list, and what the keys do there; `j`, `k` and `x` also act while nothing has the focus. */
-function useKeys({ items, tops, box, view, measure, chosen }: KeysOf) {
+function useKeys({ items, tops, box, view, first, last, measure, chosen }: KeysOf) {
   const [stopId, setStop] = useState("");
   const chosenRow = items.findIndex(({ id }) => id === stopId);
-  const isInView = (index: number) => (tops[index] ?? 0) >= view.top - view.height && (tops[index] ?? 0) <= view.top + 2 * view.height;
-  const stop = chosenRow >= 0 && isInView(chosenRow) ? chosenRow : nearest(items, rowAt(tops, view.top > 0 ? view.top + CLEAR : 0), 1);
+  const stop = chosenRow >= first && chosenRow < last ? chosenRow : nearest(items, rowAt(tops, view.top > 0 ? view.top + CLEAR : 0), 1);
   const go = (index: number, step: number) => {
     const row = nearest(items, Math.max(0, Math.min(items.length - 1, index)), step);
     setStop(items[row]?.id ?? "");

@@ -71,7 +71,9 @@ def login_node(
     """
     (folder / "ca.pub").write_text(f"{trusted}\n")
     new_key(folder / "host")
-    env = {**variables, "PATH": f"{PROGRAM.parent}:{variables['PATH']}"}
+    (path,) = re.findall(r"`SetEnv PATH=(\S+) SLURM_CONF=/etc/slurm/slurm.conf`", GUIDE.read_text())
+    path = path.replace("/usr/local/bin", str(PROGRAM.parent)).replace("/opt/slurm/bin", variables["PATH"])
+    env = {**variables, "PATH": path}
     lines = lines or documented()
     lines = lines.replace("Match User slipway", f"Match User {user}")
     lines = lines.replace("/etc/ssh/slipway_enter_ca.pub", str(folder / "ca.pub"))

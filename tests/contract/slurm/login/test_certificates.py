@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from local.patience import Patience
 from local.slurm import Slurm
 from shared.adapters.ssh_certificates import certificates_of
 from shared.core.relations.entrance import Entrance
@@ -22,7 +23,7 @@ from slipway.client.entry.places import Place, place_of
 from slipway.client.entry.program import entering
 from slipway.client.entry.tools import Person, command
 from tests.contract.slurm.login.node import NO_SSHD, SSHD, LoginNode, login_node, new_key
-from tests.contract.slurm.test_entrances import CANARY, JOB, at_terminal, running
+from tests.contract.slurm.test_entrances import CANARY, JOB, at_terminal, conversation, running
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -107,6 +108,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
         ann = site.person(entered.entrances[0], "ann")
         answer = await ran(ann.words("sh", "-c", 'echo "$COLOUR-$JOB_SECRET"; env; exit 9'))
         copied = await ran(ann.words("cat"), data)
+        spoken = await conversation(ann.words("cat"), os.environ)
         rotated = await ran(site.person(entered.entrances[0], "bob", ca=site.next_ca).words("true"))
         shown, code = await asyncio.to_thread(
             at_terminal, ann.words("sh", "-c", "tty && echo $TERM && exit 7", terminal=True), {**os.environ}
@@ -117,6 +119,7 @@ async def test_a_person_with_a_certificate_is_in_that_job_and_the_account_leaves
     assert CANARY.encode() not in answer.stdout
     assert b"slipway" not in answer.stderr
     assert copied.stdout == data
+    assert spoken == [b"a", b"bc", b"d"]
     assert rotated.returncode == 0, rotated.stderr
     assert (code, "/dev/pts/" in shown, "xterm" in shown) == (7, True, True)
     assert f'ID "ann {JOB}.1.0" (serial ' in site.node.log
@@ -200,6 +203,34 @@ async def test_what_is_no_certificate_for_this_job_opens_nothing(site: Site) -> 
     )
     assert b"slipway shell" in interactive.stderr
     assert interactive.returncode == 255
+
+
+async def test_what_a_person_leaves_without_a_terminal_ends_soon(site: Site) -> None:
+    async def steps() -> list[str]:
+        listed = await site.cluster.command(
+            "squeue", "--steps", "--noheader", f"--jobs={number}", "--format=%i"
+        )
+        return [one for one in listed.split() if one.partition(".")[2].isdecimal()]
+
+    async with running(site.cluster, enter=site.enter) as entered:
+        ann, number = site.person(entered.entrances[0], "ann"), entered.entrances[0].place["job"]
+        before = await steps()
+        session = await asyncio.create_subprocess_exec(
+            *ann.words("sh", "-c", "echo begun; exec sleep 600"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert session.stdout is not None
+        assert await session.stdout.readline() == b"begun\n"
+        meanwhile = await steps()
+        session.kill()
+        await session.wait()
+        patience = Patience(120.0)
+        while (after := await steps()) != before:
+            assert not patience.is_over(after), after
+            await asyncio.sleep(0.2)
+
+    assert len(meanwhile) == len(before) + 1
 
 
 async def test_a_session_ends_with_its_job_and_the_certificate_then_opens_nothing(site: Site) -> None:

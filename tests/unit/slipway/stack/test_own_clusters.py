@@ -67,6 +67,7 @@ def test_settings_are_read_in_either_form(tmp_path: Path, document: Any) -> None
         ({**GOOD, "SLIPWAY_NAMED_KEYS": ""}, "SLIPWAY_NAMED_KEYS is empty"),
         ({**GOOD, "SLIPWAY_NAMED_KEYS": None}, "SLIPWAY_NAMED_KEYS is empty"),
         ({**GOOD, "SLIPWAY_NAMED_KEYS": {"ann": "canary"}}, "SLIPWAY_NAMED_KEYS: ann must be"),
+        ({**GOOD, "SLIPWAY_ENTER_CA": "canary"}, "SLIPWAY_ENTER_CA must be the text of a private key"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_and_no_value_of_a_secret(tmp_path: Path, document: Any, says: str) -> None:
