@@ -72,7 +72,7 @@ test-az: install ## the real Azure CLI against the emulator (installs it into .v
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
 	@$(RUN)/python -m pytest -n 3 --dist loadscope $(BREADTH) tests/browser $(MORE)
 
-screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
+screenshots: install install-browser ## the pictures of the page in the README, of jobs that run here, into docs/images
 	@$(RUN)/python -m tests.browser.screenshots
 
 chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CLUSTER=batch, CHAOS_FLAGS="--seed 1")

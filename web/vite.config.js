@@ -26,7 +26,14 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: "es2022",
     rolldownOptions: {
-      output: { codeSplitting: { groups: [{ name: "page", test: /node_modules.preact|web.src.(?!main)[\w.]+$|web.src.parts.(?!chart)|vite.preload-helper/ }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "page", test: /node_modules.preact|web.src.(?!main)[\w.]+$|web.src.parts.(?!chart)|vite.preload-helper/ },
+            { name: "oauth", test: /node_modules.oauth4webapi/ },
+          ],
+        },
+      },
     },
   },
 });

@@ -42,6 +42,8 @@ class FailureGroup(Answer):
     signature: str
     """The error with `#` for numbers, digests and ids, at most 160 characters; the condition `error` of a
     list takes it."""
+    error: str
+    """That of the last one, as it was written, at most 160 characters."""
     state: StateWord
     """Of the last one."""
     jobs: int

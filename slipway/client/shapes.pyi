@@ -605,6 +605,7 @@ class WaitingGroup(TypedDict):
 
 class FailureGroup(TypedDict):
     signature: str
+    error: str
     state: str
     jobs: int
     first: JobMark

@@ -14,7 +14,7 @@ from tests.browser.reader import Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Bytes, compressed.
-MOST = 330_000
+MOST = 380_000
 #: The same, of what a first visit needs, with its fonts.
 FIRST = 120_000
 

@@ -114,7 +114,7 @@ class Tenant:
         if query is None or expected != (challenge, form.get("redirect_uri"), form.get("client_id")):
             body = {"error": "invalid_grant", "error_description": "AADSTS501481: the verifier does not fit"}
             return web.json_response(body, status=400, headers=headers)
-        identity = {"aud": CLIENT, "nonce": query["nonce"], **self.person.spoilt}
+        identity = {"aud": CLIENT, "nonce": query["nonce"], "sub": self.person.oid, **self.person.spoilt}
         access = self.token(aud=CLIENT, oid=self.person.oid, roles=list(self.person.roles))
         body = {"access_token": access, "id_token": self.token(**identity), "token_type": "Bearer"}
         return web.json_response(body, headers=headers)

@@ -933,6 +933,8 @@ export type WaitingGroup = {
 export type FailureGroup = {
   /** The error with `#` for numbers, digests and ids, at most 160 characters; the condition `error` of a list takes it. */
   signature: string;
+  /** That of the last one, as it was written, at most 160 characters. */
+  error: string;
   /** Of the last one. */
   state: string;
   jobs: number;

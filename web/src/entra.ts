@@ -1,9 +1,17 @@
-/** Signing in with Entra ID: authorization code with PKCE. The code comes back behind `#`, which goes to no server. */
+/**
+ * Signing in with Entra ID: authorization code with PKCE, by oauth4webapi, which is loaded only for that.
+ *
+ * The code comes back behind `#`, which goes to no server.
+ */
+import type * as OAuth from "oauth4webapi";
 import type { SignInWay } from "./answers";
 import { PATIENCE } from "./api";
 import { signIn } from "./session";
 
 const PLACE = "slipway-sign-in";
+
+/** Seconds. */
+const DAY = 86_400;
 
 /** The values that have to match when the browser comes back. */
 interface Begun {
@@ -23,9 +31,9 @@ export function signInWay(problem: Record<string, unknown>): SignInWay | undefin
 
 /** Leave for the page where people sign in. */
 export async function begin(way: SignInWay): Promise<void> {
-  const begun: Begun = { way, state: random(), nonce: random(), verifier: random(), hash: location.hash };
+  const oauth = await import("oauth4webapi");
+  const begun: Begun = { way, state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier(), hash: location.hash };
   sessionStorage.setItem(PLACE, JSON.stringify(begun));
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(begun.verifier));
   const url = new URL(way.authorize);
   url.search = new URLSearchParams({
     client_id: way.client,
@@ -35,7 +43,7 @@ export async function begin(way: SignInWay): Promise<void> {
     scope: way.scope,
     state: begun.state,
     nonce: begun.nonce,
-    code_challenge: base64url(new Uint8Array(digest)),
+    code_challenge: await oauth.calculatePKCECodeChallenge(begun.verifier),
     code_challenge_method: "S256",
   }).toString();
   location.assign(url);
@@ -50,58 +58,41 @@ export async function finish(): Promise<string> {
   const begun: Begun | null = text === null ? null : JSON.parse(text);
   history.replaceState(null, "", begun?.hash || "#/");
   if (begun === null || answer.get("state") !== begun.state) return "This tab did not ask for that answer. Sign in again.";
-  const code = answer.get("code");
-  if (code === null) return answer.get("error_description") ?? answer.get("error") ?? "There is no code in the answer.";
+  if (!answer.has("code")) return answer.get("error_description") ?? answer.get("error") ?? "There is no code in the answer.";
   try {
-    return await redeem(begun, code);
+    const oauth = await import("oauth4webapi");
+    return await redeem(oauth, begun, answer);
   } catch {
     return "The authority does not answer. Sign in again.";
   }
 }
 
-async function redeem({ way, nonce, verifier }: Begun, code: string): Promise<string> {
-  const answer = await fetch(way.token, {
-    method: "POST",
-    credentials: "omit",
-    redirect: "error",
-    signal: AbortSignal.timeout(PATIENCE.POST),
-    body: new URLSearchParams({
-      client_id: way.client,
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: pageAddress(),
-      scope: way.scope,
-      code_verifier: verifier,
-    }),
-  });
-  const grant: Record<string, unknown> = await answer.json();
-  if (!answer.ok) return String(grant["error_description"] ?? grant["error"] ?? `The answer was ${answer.status}`);
-  // It came over TLS from the authority itself, so its signature need not be checked (OpenID Connect Core, 3.1.3.7).
-  const identity = claims(String(grant["id_token"]));
-  const isOurs = identity["nonce"] === nonce && identity["aud"] === way.client && identity["iss"] === way.issuer;
-  if (!isOurs) return "The answer belongs to another sign-in. Sign in again.";
-  if (typeof grant["access_token"] !== "string") return "There is no token in the answer. Sign in again.";
-  signIn({ kind: "token", text: grant["access_token"] });
+/** Exchange the code: the library checks issuer, audience, nonce and times of the identity that comes with the token. */
+async function redeem(oauth: typeof OAuth, { way, state, nonce, verifier }: Begun, answer: URLSearchParams): Promise<string> {
+  const server = { issuer: way.issuer, authorization_endpoint: way.authorize, token_endpoint: way.token };
+  // It has just come from the authority itself, and the reader's clock may be hours off.
+  const client = { client_id: way.client, [oauth.clockTolerance]: DAY };
+  const options = {
+    signal: () => AbortSignal.timeout(PATIENCE.POST),
+    // The deployment names the address, also in a test of it, where it may be one of this machine.
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (url: string, init: OAuth.CustomFetchOptions<"POST", URLSearchParams>) => fetch(url, { ...init, credentials: "omit", redirect: "error" }),
+  };
+  let response: Response;
+  let grant: OAuth.TokenEndpointResponse;
+  try {
+    const parameters = oauth.validateAuthResponse(server, client, answer, state);
+    response = await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), parameters, pageAddress(), verifier, options);
+    grant = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: nonce, requireIdToken: true });
+  } catch (error) {
+    if (error instanceof oauth.ResponseBodyError) return error.error_description ?? error.error;
+    if (error instanceof oauth.OperationProcessingError) return "The answer belongs to another sign-in. Sign in again.";
+    throw error;
+  }
+  signIn({ kind: "token", text: grant.access_token });
   return "";
 }
 
 function pageAddress(): string {
   return new URL("./", document.baseURI.replace(/[?#].*/, "")).href;
-}
-
-function random(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(32)));
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-}
-
-function claims(token: string): Record<string, unknown> {
-  const middle = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
-  const bytes = Uint8Array.from(atob(middle), (letter) => letter.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes));
 }

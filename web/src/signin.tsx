@@ -16,10 +16,12 @@ interface Props {
 /** Asks for the credential that the deployment requires: a function key, or a token if it checks tokens of Entra ID. */
 export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
   const way = signInWay(error.problem);
+  const [isStuck, getStuck] = useState(false);
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
       {failure && <Notice kind="error">{failure}</Notice>}
+      {isStuck && <Notice kind="error">The deployment does not answer, or has a newer page: load it again.</Notice>}
       <Refusal error={trouble} />
       {credential() !== null && !trouble && (
         <Notice kind="error">
@@ -28,7 +30,7 @@ export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
         </Notice>
       )}
       {way ? (
-        <button type="button" onClick={() => void begin(way)}>
+        <button type="button" onClick={() => void begin(way).catch(() => getStuck(true))}>
           Sign in with Entra ID
         </button>
       ) : (

@@ -15,6 +15,8 @@ from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.core.states import JobState
 from shared.operate.overview.active_jobs import ActiveJob, Cause
 
+#: Characters of an error.
+_ERROR = 160
 _UNKNOWN = Cause("", "", never=False)
 
 
@@ -69,6 +71,7 @@ def failures(jobs: Iterable[Ended]) -> list[FailureGroup]:
     shown = [
         FailureGroup(
             signature=name,
+            error=alike[-1].error[:_ERROR],
             state=alike[-1].state.value,
             jobs=len(alike),
             first=JobMark(id=alike[0].id, name=alike[0].name, at=alike[0].at),

@@ -49,7 +49,7 @@ async def test_a_member_signs_in_with_a_key_and_is_offered_what_the_team_allows(
     await expect(page.get_by_role("heading", name="Events")).to_be_visible()
     await expect(cancel).to_have_count(0)
     await visitor.open(f"jobs/{others}")
-    await expect(page.get_by_role("alert")).to_contain_text(f"there is no job {others}")
+    await expect(page.get_by_role("alert")).to_contain_text("This job does not exist")
     await visitor.open("new")
     await expect(page.get_by_role("button", name="Submit")).to_be_visible()
     await visitor.open("usage")

@@ -69,6 +69,7 @@ RUNNING["attempts"] = [_less(RUNNING["attempts"][0], "endedAt", "message") | {"s
 WAITING: dict[str, Any] = {
     **_less(RUNNING, "startedAt"),
     "state": "accepted",
+    "message": "waits for its turn",
     "attempts": [{"attempt": 1, "name": "a", "state": "accepted", "acceptedAt": at(0)}],
     "history": _UNHURT["history"][:1],
     "waiting": {

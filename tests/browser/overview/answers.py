@@ -26,7 +26,8 @@ def waiting(word: str, subject: str, text: str, jobs: int, name: str, **members:
 
 def failure(signature: str, jobs: int, first: str, last: str) -> dict[str, Any]:
     marks = {"first": mark(first, 400), "last": mark(last, 20)}
-    return {"signature": signature, "state": "failed", "jobs": jobs, **marks}
+    error = signature.replace("#", "17")
+    return {"signature": signature, "error": error, "state": "failed", "jobs": jobs, **marks}
 
 
 def running(name: str, nodes: int, since: float, until: float, **members: Any) -> dict[str, Any]:

@@ -43,7 +43,7 @@ VIEWS = {
     "jobs?sweep=s_1": "tune",
     "jobs?view=compare": "0.5",
     "jobs?group=experiment": "vision",
-    JOB: "What happened",
+    JOB: "Terminal",
     f"{JOB}/log": "line 1 of the log",
     f"{JOB}/metrics": "loss",
     f"{JOB}/files": "model.txt",

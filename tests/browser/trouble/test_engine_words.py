@@ -12,7 +12,8 @@ from shared.engines.batch.pools import view, why
 from shared.engines.batch.translation import observation
 from shared.engines.kubernetes.translation.ends import ended
 from shared.engines.kubernetes.translation.wait_reasons import events_wait, pods_wait, queue_waits
-from tests.browser.reader import Reader, answer_jobs, answer_tagged, listed, rows
+from tests.browser.one_job.live import answer_live
+from tests.browser.reader import Reader, answer_jobs, listed, rows
 from tests.browser.trouble.everything import AT
 from tests.unit.engines.batch.service import CLUSTER
 
@@ -70,7 +71,7 @@ async def test_each_wait_and_each_end_of_a_cluster_is_read_in_the_list_and_in_th
     jobs = [{name: value for name, value in job.items() if value is not None} for job in jobs]
     await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
     for job in jobs:
-        await answer_tagged(page, f"**/api/jobs/{job['id']}", {**job, "history": []})
+        await answer_live(page, {**job, "history": []})
     await page.reload()
     await expect(rows(page)).to_have_count(len(jobs))
     for number, text in enumerate([*texts, *messages]):
@@ -78,5 +79,5 @@ async def test_each_wait_and_each_end_of_a_cluster_is_read_in_the_list_and_in_th
 
     for number, text in enumerate([*texts, *messages]):
         await reader.open(f"jobs/{jobs[number]['id']}")
-        words = f"Waits: {text}" if number < len(texts) else text
+        words = text[0].upper() + text[1:] if number < len(texts) else text
         await expect(page.get_by_role("main").get_by_text(words, exact=True)).to_be_visible()

@@ -136,7 +136,7 @@ def test_a_program_of_others_is_checked_against_its_types(wheel_file: Path, tmp_
 
     assert checked.stdout == (
         'program.py:11: error: Argument "nodes" has incompatible type "str"; '
-        'expected "int"  [arg-type]\n'
+        'expected "int | None"  [arg-type]\n'
         "Found 1 error in 1 file (checked 1 source file)\n"
     ), checked.stderr
 

@@ -83,7 +83,7 @@ def test_no_link_of_the_readme_is_broken_on_the_index() -> None:
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert len(targets) > 20
     assert [one for one in targets if "://" not in one] == []
-    assert "![The list of jobs](https://github.com/someone/slipway/raw/main/docs/images/jobs.png)" in text
+    assert "](https://github.com/someone/slipway/raw/main/docs/images/overview.png)" in text
     for one in targets:
         _, _, page = one.partition("/main/")
         assert not page or (ROOT / page.partition("#")[0]).is_file(), one

@@ -17,7 +17,7 @@ const VIEWS: readonly (readonly [label: string, address: string])[] = [
 /** The view that an address belongs to. */
 function viewOf({ steps, query }: Route): string {
   const [view = ""] = steps;
-  return view === "jobs" && query["group"] === "sweep" ? "sweeps" : view;
+  return view === "jobs" && (query["group"] === "sweep" || query["sweep"]) ? "sweeps" : view;
 }
 
 /** On top of every view: where the reader is, where else they can go, and as whom. */

@@ -20,7 +20,7 @@ export function Why({ job }: { job: JobDetail }) {
       {job.held && <Held job={job} />}
       {job.waiting && !job.held && <Waits job={job} />}
       {job.cancelRequested && <Panel tone="wait" title={job.cancelledBy ? `Its end was requested by ${job.cancelledBy}.` : "A cancellation was requested."} />}
-      {job.message && job.message !== job.held?.message && job.message !== job.waiting?.text && <Panel tone={job.idle ? "wait" : "quiet"} title={job.message} />}
+      {job.message && job.message !== job.held?.message && !job.waiting?.text.startsWith(job.message) && <Panel tone={job.idle ? "wait" : "quiet"} title={job.message} />}
     </>
   );
 }

@@ -96,8 +96,7 @@ export function FoldRow({ fold, at, isStop, isChosen, isByEnd, now, onChoose, on
   const [newest] = jobs;
   if (newest === undefined) return null;
   const { first, last } = span(jobs);
-  const { text: error, isOutput } = remarkOf(newest, now);
-  const text = newest.signature ?? error; // without what differs
+  const { text, isOutput } = remarkOf(newest, now);
   const owners = [...new Set(jobs.map(({ owner, door }) => (owner === undefined ? door : shortWho(owner))))];
   return (
     <div {...frame(at, `fold ${isChosen ? "chosen" : ""}`)}>

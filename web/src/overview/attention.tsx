@@ -5,6 +5,7 @@ import { many, roughly, visibleName } from "../format";
 import { Sign } from "../parts/icon";
 import { link } from "../route";
 import { Panel } from "./panel";
+import { Name } from "./name";
 import { listOf, reasonOf } from "./reasons";
 import { type Facts, WRONG, sinceWhen } from "./facts";
 
@@ -75,23 +76,33 @@ function Entry({ sign, first, second, children }: { sign: string; first: Compone
 }
 
 function Failure({ group, since, among, now }: { group: FailureGroup; since: string; among: Record<string, string>; now: number }) {
-  const { signature, state, jobs, first, last } = group;
+  const { signature, error: words, state, jobs, first, last } = group;
   const word = state === "failed" ? "failed" : state === "lost" ? "were lost" : "were rejected";
   const list = link(["jobs"], { ...(signature ? { error: signature } : { state }), order: "ended", since, ...among });
-  const error = <span class="mono">{signature || `no error is known: ${state}`}</span>;
+  const error = (
+    <span class="mono" title={words}>
+      {words || `no error is known: ${state}`}
+    </span>
+  );
   if (jobs === 1) {
     return (
       <Entry
         sign={state}
-        first={<><a class="name" href={link(["jobs", last.id])}>{visibleName(last.name)}</a> {state === "failed" ? "failed" : `was ${state}`} <span class="soft">{ago(new Date(last.at), new Date(now))}</span></>}
+        first={<><Name id={last.id} name={last.name} /> {state === "failed" ? "failed" : `was ${state}`} <span class="soft">{ago(new Date(last.at), new Date(now))}</span></>}
         second={error}
       >
         <a class="button" href={link(["jobs", last.id])}>
           Open<span class="hidden"> {visibleName(last.name)}</span>
         </a>
-        <a class="button bare" href={link(["jobs", last.id, "log"])}>
-          Log<span class="hidden"> of {visibleName(last.name)}</span>
-        </a>
+        {state === "rejected" ? (
+          <a class="button bare" href={link(["new"], { from: last.id })}>
+            Fix it<span class="hidden">: {visibleName(last.name)}</span>
+          </a>
+        ) : (
+          <a class="button bare" href={link(["jobs", last.id, "log"])}>
+            Log<span class="hidden"> of {visibleName(last.name)}</span>
+          </a>
+        )}
       </Entry>
     );
   }
@@ -99,11 +110,11 @@ function Failure({ group, since, among, now }: { group: FailureGroup; since: str
     <Entry
       sign={state}
       first={<><a class="name" href={list}>{many(jobs, "job")}</a> {word} with the same error <span class="soft">{ago(new Date(last.at), new Date(now))}</span></>}
-      second={<>{error} · first {visibleName(first.name)} at {clockTime(new Date(first.at))}, last {visibleName(last.name)}</>}
+      second={<>{error} · first <span>{visibleName(first.name)}</span> at {clockTime(new Date(first.at))}, last <span>{visibleName(last.name)}</span></>}
     >
       <a class="button" href={list}>
         Show the {jobs.toLocaleString("en")}
-        <span class="hidden"> with {signature}</span>
+        <span class="hidden"> with {words}</span>
       </a>
       <a class="button bare" href={link(["jobs", last.id, "log"])}>
         Log<span class="hidden"> of {visibleName(last.name)}</span>
@@ -121,7 +132,7 @@ function Never({ group, now }: { group: WaitingGroup; now: number }) {
   return (
     <Entry
       sign="stuck"
-      first={<><a class="name" href={href}>{jobs === 1 ? name : many(jobs, "job")}</a> can never start <span class="soft">for {roughly(now - Date.parse(oldest.at))}</span></>}
+      first={<>{jobs === 1 ? <Name id={oldest.id} name={oldest.name} /> : <a class="name" href={href}>{many(jobs, "job")}</a>} can never start <span class="soft">for {roughly(now - Date.parse(oldest.at))}</span></>}
       second={reasonOf(group)}
     >
       <a class="button" href={href}>
@@ -139,8 +150,8 @@ function Idle({ job: { id, name, since, endsAfter }, now }: { job: IdleJob; now:
   return (
     <Entry
       sign="stuck"
-      first={<><a class="name" href={link(["jobs", id])}>{visibleName(name)}</a> does nothing with what it has</>}
-      second={`for ${roughly(now - Date.parse(since))}; it ends at ${clockTime(new Date(endsAfter))} unless it works again`}
+      first={<><Name id={id} name={name} /> is idle</>}
+      second={`for ${roughly(now - Date.parse(since))}; it is ended at ${clockTime(new Date(endsAfter))} unless it works again`}
     >
       <a class="button" href={link(["jobs", id])}>
         Open<span class="hidden"> {visibleName(name)}</span>

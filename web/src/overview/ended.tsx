@@ -1,9 +1,10 @@
 import type { EndedJob } from "../answers";
 import { ago, exactTime } from "../days";
-import { duration, visibleName } from "../format";
+import { duration } from "../format";
 import { shortWho } from "../who";
 import { State } from "../parts/parts";
 import { link } from "../route";
+import { Name } from "./name";
 import { Panel } from "./panel";
 import type { Facts } from "./facts";
 
@@ -35,9 +36,7 @@ function Row({ job: { id, name, owner, state, at, ran, error }, now }: { job: En
     <li>
       <State word={state} />
       <div class="cut">
-        <a class="name" href={link(["jobs", id])} title={visibleName(name)}>
-          {visibleName(name)}
-        </a>{" "}
+        <Name id={id} name={name} />{" "}
         <span class="soft">{[owner && shortWho(owner), error].filter(Boolean).join(" · ")}</span>
       </div>
       <span class="num soft right">{ran > 0 && `ran ${duration(1000 * ran)}`}</span>

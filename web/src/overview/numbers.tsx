@@ -55,7 +55,7 @@ function RunningNow({ answer, among, now }: Facts) {
   const parts: Part[] = isWhole ? running.map((job) => ({ of: lazy.has(job.id) ? "stuck" : "run", amount: job.nodes })) : [{ of: "run", amount: number - lazy.size }, { of: "stuck", amount: lazy.size }];
   const sentence =
     idle.length > 0
-      ? `${idle.length === 1 ? "One does" : `${idle.length} do`} nothing with what ${idle.length === 1 ? "it has" : "they have"}`
+      ? `${idle.length === 1 ? "One is" : `${idle.length} are`} idle`
       : number === 0
         ? "Nothing runs"
         : limits.length > 0 && isWhole

@@ -1,12 +1,15 @@
 import type { RunningJob } from "../answers";
 import { comingTime } from "../days";
-import { many, roughly, visibleName } from "../format";
+import { many, roughly } from "../format";
 import { shortWho } from "../who";
 import { Sign } from "../parts/icon";
 import { Meter } from "../parts/meter";
 import { link } from "../route";
+import { Name } from "./name";
 import { Panel } from "./panel";
 import type { Facts } from "./facts";
+
+const DAY = 86_400_000;
 
 /** The newest running jobs: whose they are, how much of their limit has passed, and what they have. */
 export function Running({ answer: { running, idle, counts }, among, now }: Facts) {
@@ -36,7 +39,9 @@ export function Running({ answer: { running, idle, counts }, among, now }: Facts
 /** When it ends at the latest. */
 function limitOf(until: string | undefined, now: number): string {
   if (until === undefined) return "without a limit";
-  return Date.parse(until) > now ? `ends by ${comingTime(new Date(until), new Date(now))}` : "at its limit";
+  const rest = Date.parse(until) - now;
+  if (rest > DAY) return `ends within ${roughly(rest)}`;
+  return rest > 0 ? `ends by ${comingTime(new Date(until), new Date(now))}` : "at its limit";
 }
 
 function Row({ job, idleSince, now }: { job: RunningJob; idleSince: string | undefined; now: number }) {
@@ -47,9 +52,7 @@ function Row({ job, idleSince, now }: { job: RunningJob; idleSince: string | und
     <li>
       <div class="two">
         <div class="cut">
-          <a class="name" href={link(["jobs", id])} title={visibleName(name)}>
-            {visibleName(name)}
-          </a>
+          <Name id={id} name={name} />
         </div>
         <div class="cut">{[owner && shortWho(owner), team, cluster].filter(Boolean).join(" · ")}</div>
       </div>

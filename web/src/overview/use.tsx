@@ -52,7 +52,7 @@ function Team({ of, most, currency }: { of: TeamMonth; most: number; currency: s
       />
       <div class="pair soft">
         <span>
-          {reserved > 0 ? `${amount(reserved)} reserved by ${many(jobs, "job")}` : jobs > 0 ? `${many(jobs, "job")} at work` : limit === undefined || limit === null ? "no limit" : "nothing reserved"}
+          {reserved > 0 ? `${amount(reserved)} reserved by ${many(jobs, "job")}` : jobs > 0 ? `${many(jobs, "active job")}` : limit === undefined || limit === null ? "no limit" : "nothing reserved"}
         </span>
         {!byCost && <span>{money(cost, currency)}</span>}
       </div>

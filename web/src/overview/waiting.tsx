@@ -50,8 +50,8 @@ function Row({ group, most, among, now }: { group: WaitingGroup; most: number; a
         </div>
         <div class="cut say" title={text}>
           {reasonOf(group)}
-          {!never && jobs > 1 && ` · next is ${visibleName(next.name)}`}
-          {jobs === 1 && ` · ${visibleName(oldest.name)}`}
+          {!never && jobs > 1 && <> · next is <span>{visibleName(next.name)}</span></>}
+          {jobs === 1 && <> · <span>{visibleName(oldest.name)}</span></>}
         </div>
       </div>
       <div class="two num">

@@ -117,14 +117,15 @@ async def test_another_attempt_begins_anew_and_the_one_before_can_be_watched(wor
     ("file", "names"),
     [
         ("stdout-1.txt", ["stdout-1.txt", "stderr-1.txt"]),
-        ("stderr-0.txt", ["stderr-0.txt"]),
+        ("stderr-0.txt", ["stdout-0.txt", "stderr-0.txt"]),
+        ("execution.log", ["execution.log"]),
         ("", ["stdout-0.txt", "stderr-0.txt"]),
     ],
 )
 async def test_a_process_is_chosen_by_one_of_its_files(world: World, file: str, names: list[str]) -> None:
     written = {f"std{kind}-{rank}.txt": b"x\n" for kind in ("out", "err") for rank in (0, 1)}
     job = await running(world)
-    world.engine.output |= written
+    world.engine.output |= {**written, "execution.log": b"x\n"}
 
     assert list(texts(await watched(world, job, file=file))) == names
 
@@ -162,3 +163,16 @@ async def test_a_question_that_is_none_is_refused(world: World, query: dict[str,
     with pytest.raises(Misuse) as caught:
         await watched(world, job, **{"after": "", **query})
     assert caught.value.status == 400
+
+
+async def test_the_log_of_a_job_that_failed_is_that_of_the_process_that_failed_first(world: World) -> None:
+    job = await running(world)
+    trace = b"Traceback\nValueError: no\n"
+    world.engine.output = {"stdout-0.txt": b"x\n", "stdout-1.txt": b"y\n", "stderr-1.txt": trace}
+    world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER, exit_code=1)
+    await world.make_pass()
+
+    body = await watched(world, job)
+
+    assert body["job"]["errorLines"]["file"] == "stderr-1.txt"
+    assert list(texts(body)) == ["stdout-1.txt", "stderr-1.txt"]

@@ -57,6 +57,7 @@ async def test_equal_failures_are_one_entry_with_first_last_and_number(world: Wo
 
     largest, single = body.failures
     assert (largest.signature, largest.jobs) == ("RuntimeError: CUDA out of memory: # MiB", 3)
+    assert largest.error == "RuntimeError: CUDA out of memory: 24 MiB"
     assert (largest.first.name, largest.last.name, largest.state) == ("train-0", "train-2", "failed")
     assert (single.signature, single.jobs, single.first) == ("FileNotFoundError: /data/x", 1, single.last)
     assert body.counts == {"failed": 4}
