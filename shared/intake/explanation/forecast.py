@@ -93,9 +93,7 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
     if never := too_large(nodes, view):
         return _range(None, None, never)
     if ahead is not None and ahead.queued:
-        text = (
-            f"{_jobs(ahead.queued)} of this deployment waiting on the cluster already; how long is not known"
-        )
+        text = f"{_wait(ahead.queued)} on the cluster before it; how long is not known"
         return _range(0, None, text)
     shortage = nodes_to_add(nodes, view)
     if not shortage:
@@ -160,3 +158,7 @@ def _range(start: int | None, end: int | None, reason: str) -> dict[str, Any]:
 
 def _jobs(count: int) -> str:
     return f"{count} job is" if count == 1 else f"{count} jobs are"
+
+
+def _wait(count: int) -> str:
+    return "1 job of this deployment waits" if count == 1 else f"{count} jobs of this deployment wait"
