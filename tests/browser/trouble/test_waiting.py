@@ -52,6 +52,7 @@ async def answer_views(page: Page) -> None:
     for end, body in {
         RUNNING: running,
         f"{RUNNING}/live?*": live(running),
+        f"{RUNNING}/events": {"events": []},
         f"{ENDED}/live?*": live({**listed(2), "history": []}),
         ENDED: {**listed(2), "history": []},
         f"{ENDED}/receipt": {"accepted": {"nodeCount": 1}},
