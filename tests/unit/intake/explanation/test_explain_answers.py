@@ -183,13 +183,13 @@ async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cl
     world.policy(paused=True)
     await world.message(job_json(), "m4")  # it has no place there yet
     world.engine.view = view_of(nodes=4, counts={})
-    assert (await explained(world, job_json()))["wait"]["reason"].startswith("2 jobs are of this deployment")
+    assert (await explained(world, job_json()))["wait"]["reason"].startswith("2 jobs of this deployment wait")
 
     for name in names[1:]:
         world.engine.set_state(name, JobState.SUCCEEDED)
     await world.make_pass()
     reason = (await explained(world, job_json()))["wait"]["reason"]
-    assert reason.endswith("; 1 job is of this deployment running there")
+    assert reason.endswith("; 1 job of this deployment runs there")
 
 
 @dataclass
