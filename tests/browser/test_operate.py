@@ -190,6 +190,24 @@ async def test_who_uses_a_cluster_is_told_apart_by_team(reader: Reader) -> None:
     await expect(rows.nth(2).get_by_role("link", name="speech")).to_be_visible()
 
 
+async def test_names_of_64_letters_leave_the_numbers_of_who_uses_a_cluster_in_view(reader: Reader) -> None:
+    page, long = reader.page, "speech-conformer-large-960h-with-an-experiment-of-64-letters-v12"
+    one = listed(1, state="running", nodes=7, owner=f"{long}@x", team=long, experiment=long, name=long)
+    await answer_everything(page)
+    await page.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [one], "next": None}))
+    for width in (1440, 1024):
+        await page.set_viewport_size({"width": width, "height": 900})
+        await reader.open("clusters")
+
+        cells = page.get_by_role("table", name="Who uses gpu").get_by_role("row").nth(1).get_by_role("cell")
+        await expect(cells.nth(2)).to_have_text(long)
+        for cell in (cells.nth(3), cells.nth(4)):
+            box = await cell.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= width
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 async def test_a_cluster_of_kubernetes_shows_its_facts_and_why_its_jobs_wait(reader: Reader) -> None:
     page = reader.page
     facts = {"mounted": [], "maxNodes": 4, "gpus": 8, "nodeMemory": 921_600, "maxWallClock": None}

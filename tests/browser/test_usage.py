@@ -32,13 +32,19 @@ async def test_how_much_a_team_used_and_reserved_is_one_click_away(reader: Reade
     teams = page.get_by_role("region", name="Teams").get_by_role("listitem")
     vision = teams.filter(has_text="vision")
     for text in (
-        *("now 4 of 20 jobs, 8 nodes, 32 GPUs", "80 GPU-hours used", "of 100", "15.5 reserved", "96 %"),
+        *(
+            "claimed now: 4 of 20 jobs, 8 nodes, 32 GPUs",
+            "80 GPU-hours used",
+            "of 100",
+            "15.5 reserved",
+            "96 %",
+        ),
         *("100 EUR used", "of 500", "20.25 reserved", "24 %", "3 jobs wait for it", "1 borrowed"),
     ):
         await expect(vision).to_contain_text(text)
     await expect(vision.get_by_role("link", name="vision")).to_have_attribute("href", "#/jobs?team=vision")
     speech = teams.filter(has_text="speech")
-    for text in ("now 1 job, ", "80 GPU-hours used", "no limit", "15.5 reserved", "no quota"):
+    for text in ("claimed now: 1 job, ", "80 GPU-hours used", "no limit", "15.5 reserved", "no quota"):
         await expect(speech).to_contain_text(text)
     await expect(teams.filter(has_text="lost")).to_contain_text("Its use is not known: <b>no answer</b>")
     await expect(page.get_by_text("counted since")).to_be_visible()  # later than the month began

@@ -93,7 +93,7 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
     if never := too_large(nodes, view):
         return _range(None, None, never)
     if ahead is not None and ahead.queued:
-        text = f"{_wait(ahead.queued)} on the cluster before it; how long is not known"
+        text = f"{_jobs(ahead.queued, 'wait')} on the cluster before it; how long is not known"
         return _range(0, None, text)
     shortage = nodes_to_add(nodes, view)
     if not shortage:
@@ -106,7 +106,7 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
             return _range(0, None, f"{text}, and the cluster reports: {view.errors[0]}")
         text += "; up to 15 minutes is an assumption, not a measurement"
         return _range(0, _NODE_START, "; ".join(filter(None, (text, view.supply.growth))))
-    running = f"{_jobs(ahead.running)} of this deployment running there" if ahead else "others use its nodes"
+    running = f"{_jobs(ahead.running, 'run')} there" if ahead else "others use its nodes"
     text = f"the cluster cannot grow by {shortage} nodes before others are free; {running}"
     return _range(0, None, text)
 
@@ -156,9 +156,5 @@ def _range(start: int | None, end: int | None, reason: str) -> dict[str, Any]:
     return {"from": start, "to": end, "reason": reason}
 
 
-def _jobs(count: int) -> str:
-    return f"{count} job is" if count == 1 else f"{count} jobs are"
-
-
-def _wait(count: int) -> str:
-    return "1 job of this deployment waits" if count == 1 else f"{count} jobs of this deployment wait"
+def _jobs(count: int, verb: str) -> str:
+    return f"1 job of this deployment {verb}s" if count == 1 else f"{count} jobs of this deployment {verb}"

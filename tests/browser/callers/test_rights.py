@@ -262,7 +262,7 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
 
     await enter(visitor, tenant, "dan", "Jobs.Admin", address="usage")
     shown = page.get_by_role("region", name="Teams").get_by_role("listitem")
-    await expect(shown.filter(has_text="vision")).to_contain_text("now 1 of 1 job")
+    await expect(shown.filter(has_text="vision")).to_contain_text("claimed now: 1 of 1 job")
     await expect(shown.filter(has_text="speech")).to_contain_text("no quota")
     assert await visitor.violations() == []
     assert (await guarded.call("PUT", "teams", {}, **boss))[0] == 200

@@ -7,6 +7,8 @@ import { type Drawing, colourOf, useChart } from "../parts/chart";
 const HEIGHT = 160;
 /** Seconds of the past that are drawn at least: one count alone has no width. */
 const LEAST = 60;
+/** Seconds between labels: two never have the same minute. */
+const BETWEEN = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
 /** Seconds for which a point holds at most; a longer pause counts as a gap. */
 const HOLDS = 600;
 /** What is busy has the colour of what runs; what is free, that of what is good. */
@@ -22,7 +24,7 @@ export function History({ name, history }: { name: string; history: NodeHistory 
     return {
       options: {
         height: HEIGHT,
-        axes: [{ ...across, size: 30, values: (_, places) => places.map((at) => clockTime(new Date(1000 * at))) }, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
+        axes: [{ ...across, size: 30, incrs: BETWEEN, values: (_, places) => places.map((at) => clockTime(new Date(1000 * at))) }, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
         scales: { x: { range: [Math.min(history.points[0]?.[0] ?? now, now - LEAST), now] }, y: { range: (_, __, most) => [0, Math.max(1, most)] } },
         // The highest first: each one covers what stands below it.
         series: [{}, ...shown.toReversed().map(({ state }) => ({ stroke: stroke(state), fill: stroke(state), width: 1, points: { show: false }, ...(stepped && { paths: stepped }) }))],

@@ -39,7 +39,7 @@ export function Queue({ name, jobs, isCut }: QueueProps) {
                 <Middle text={job.name} />
               </a>
               <div class="cut" title={job.waiting?.text}>
-                {[job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`, job.priority && `priority ${job.priority}`, job.experiment, job.waiting?.text].filter(Boolean).join(" · ")}
+                {[job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`, job.priority && `priority ${job.priority}`, job.waiting?.text, job.experiment].filter(Boolean).join(" · ")}
               </div>
             </div>
             <Since job={job} />
@@ -91,9 +91,19 @@ export function Shares({ name, jobs }: { name: string; jobs: readonly JobLine[] 
       <tbody>
         {shares.slice(0, MOST_SHARES).map((one) => (
           <tr key={keyOf(one)}>
-            <td title={one.who}>{shortWho(one.who)}</td>
-            <td>{one.team && <a href={link(["jobs"], { team: one.team })}>{one.team}</a>}</td>
-            <td>{one.experiment}</td>
+            <td class="name-cell" title={one.who}>
+              <Middle text={shortWho(one.who)} />
+            </td>
+            <td class="name-cell" title={one.team}>
+              {one.team && (
+                <a href={link(["jobs"], { team: one.team })} aria-label={one.team}>
+                  <Middle text={one.team} />
+                </a>
+              )}
+            </td>
+            <td class="name-cell" title={one.experiment}>
+              <Middle text={one.experiment} />
+            </td>
             <td class="num">{one.running}</td>
             <td class="num">{one.waiting}</td>
           </tr>

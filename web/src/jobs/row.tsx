@@ -21,6 +21,8 @@ interface Place {
 const COLUMNS = 9;
 /** Values of a sweep beside a name. */
 const MOST_TAGS = 3;
+/** Characters that fit into a column. */
+const SHORT = 20;
 
 interface RowProps {
   at: Place;
@@ -145,8 +147,8 @@ function Check({ label, isChosen, onChoose }: { label: string; isChosen: boolean
 function Line({ text, to, title = text }: { text: string | undefined; to: Record<string, string>; title?: string | undefined }) {
   if (!text) return null;
   return (
-    <a class="line cut" href={link(["jobs"], to)} title={title} tabIndex={-1}>
-      {text}
+    <a class="line cut" href={link(["jobs"], to)} title={title} aria-label={text} tabIndex={-1}>
+      {text.length > SHORT ? <Middle text={text} /> : text}
     </a>
   );
 }

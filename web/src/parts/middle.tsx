@@ -7,7 +7,13 @@ const PLAIN = /^[\x21-\x7e]{25,}$/;
 
 /** The text in a line that is as short as it has to be; what contains it has the whole as its tooltip. */
 export function Middle({ text }: { text: string }) {
-  if (!PLAIN.test(text)) return <span class="cut">{text}</span>;
+  if (!PLAIN.test(text)) {
+    return (
+      <span class="middle">
+        <span class="cut">{text}</span>
+      </span>
+    );
+  }
   return (
     <span class="middle">
       <span class="cut">{text.slice(0, -TAIL)}</span>

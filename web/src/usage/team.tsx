@@ -41,14 +41,14 @@ export function TeamRow({ team, currency }: Props) {
   );
 }
 
-/** What a team has now, each with its limit where there is one. */
+/** What its jobs at work, and those that a cluster is given, claim; each with its limit where there is one. */
 function nowText(use: TeamUse, quota: TeamShare["quota"]): string {
   const parts = [
     ["job", use.jobs, quota?.jobs],
     ["node", use.nodes, quota?.nodes],
     ["GPU", use.gpus, quota?.gpus],
   ] as const;
-  return `now ${parts.map(([name, number, most]) => `${number}${most === undefined ? "" : ` of ${most}`} ${name}${(most ?? number) === 1 ? "" : "s"}`).join(", ")}`;
+  return `claimed now: ${parts.map(([name, number, most]) => `${number}${most === undefined ? "" : ` of ${most}`} ${name}${(most ?? number) === 1 ? "" : "s"}`).join(", ")}`;
 }
 
 /** How many of a team's jobs are on the quotas of others, and how many of others on its own. */

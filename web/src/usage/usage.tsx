@@ -5,6 +5,7 @@ import { Feed } from "../api";
 import { exactTime, shortDay } from "../days";
 import { shortNumber } from "../format";
 import { Meter } from "../parts/meter";
+import { Middle } from "../parts/middle";
 import { Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link, type Route } from "../route";
@@ -109,7 +110,7 @@ function Months({ teams, currency }: { teams: readonly TeamShare[]; currency: st
         .map(({ name, month, used }) => (
           <tr key={`${month}\n${name}`}>
             <th scope="row">{monthName(month)}</th>
-            <td>
+            <td class="name-cell">
               <Team name={name} />
             </td>
             <Amounts used={used} currency={currency} />
@@ -134,8 +135,16 @@ function Shares({ by, shares, currency }: { by: "owner" | "experiment"; shares: 
         const name = one[by];
         return (
           <tr key={`${one.team}\n${name}`}>
-            <th scope="row">{name === undefined ? <span class="soft">{by === "owner" ? "a door, or a key without a name" : "none"}</span> : <a href={link(["jobs"], { [by]: name })} title={name}>{by === "owner" ? shortWho(name) : name}</a>}</th>
-            <td>{one.team && <Team name={one.team} />}</td>
+            <th scope="row" class="name-cell">
+              {name === undefined ? (
+                <span class="soft">{by === "owner" ? "a door, or a key without a name" : "none"}</span>
+              ) : (
+                <a href={link(["jobs"], { [by]: name })} title={name} aria-label={by === "owner" ? shortWho(name) : name}>
+                  <Middle text={by === "owner" ? shortWho(name) : name} />
+                </a>
+              )}
+            </th>
+            <td class="name-cell">{one.team && <Team name={one.team} />}</td>
             <Amounts used={one} currency={currency} />
             <td class="num">{one.reservedGpuHours > 0 && shortNumber(one.reservedGpuHours)}</td>
             <td class="num">{one.reservedCost > 0 && `${shortNumber(one.reservedCost)} ${currency}`}</td>
@@ -156,7 +165,11 @@ function Shares({ by, shares, currency }: { by: "owner" | "experiment"; shares: 
 }
 
 function Team({ name }: { name: string }) {
-  return <a href={link(["jobs"], { team: name })}>{name}</a>;
+  return (
+    <a href={link(["jobs"], { team: name })} title={name} aria-label={name}>
+      <Middle text={name} />
+    </a>
+  );
 }
 
 function Amounts({ used, currency }: { used: MonthUsage; currency: string }) {

@@ -189,7 +189,7 @@ async def test_the_jobs_of_this_deployment_that_are_ahead_are_counted_on_this_cl
         world.engine.set_state(name, JobState.SUCCEEDED)
     await world.make_pass()
     reason = (await explained(world, job_json()))["wait"]["reason"]
-    assert reason.endswith("; 1 job is of this deployment running there")
+    assert reason.endswith("; 1 job of this deployment runs there")
 
 
 @dataclass

@@ -82,7 +82,7 @@ FULL = "the cluster cannot grow by {} nodes before others are free; "
             Ahead(0, 1),
             0,
             None,
-            FULL.format(2) + "1 job is of this deployment running there",
+            FULL.format(2) + "1 job of this deployment runs there",
         ),
         (4, view_of(nodes=4, counts={}), None, 0, None, FULL.format(4) + "others use its nodes"),
     ],
