@@ -89,7 +89,7 @@ class EndedJob(Answer):
     ran: int
     """Seconds, with all its attempts; 0 for one that did not begin."""
     error: str | None = None
-    """Why it failed, at most 80 characters."""
+    """Why it failed, at most 80 characters; missing for others."""
 
 
 class EndsByTime(Answer):

@@ -37,7 +37,7 @@ function Page({ failure }: { failure: string }) {
   const { value, error, again, leave } = useEntrance();
   useEffect(() => {
     const [view = "", job] = route.steps;
-    if (job === undefined) document.title = `${VIEWS[view]?.title ?? view} · Slipway`; // that of a job has its name
+    if (job === undefined) document.title = `${Object.hasOwn(VIEWS, view) ? VIEWS[view]?.title : view} · Slipway`; // that of a job has its name
   }, [route]);
   useFocus(route.steps.slice(0, 2).join("/"));
   if (value === undefined && (error === undefined || error.problem["isSilence"])) return <Loading />;
@@ -111,7 +111,7 @@ function View({ route }: { route: Route }) {
 function Chosen({ route }: { route: Route }) {
   const [first = "", id] = route.steps;
   if (first === "jobs" && id !== undefined) return <Chunk load={loadJob} route={route} />;
-  const view = VIEWS[first];
+  const view = Object.hasOwn(VIEWS, first) ? VIEWS[first] : undefined;
   if (view !== undefined) return <Chunk load={view.load} route={route} />;
   return (
     <main>
