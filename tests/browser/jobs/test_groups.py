@@ -28,7 +28,9 @@ async def test_jobs_are_counted_by_experiment_and_by_sweep(reader: Reader) -> No
     await expect(page.get_by_role("link", name="<b>second</b>", exact=True)).to_be_visible()
     assert await reader.violations_everywhere() == []
     await page.get_by_role("link", name="By sweep").click()
-    await page.get_by_role("link", name="tune-0 (s_1)").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Sweeps")
+    await expect(page.get_by_text("1 of 6 jobs", exact=True)).to_be_visible()
+    await page.get_by_role("link", name="tune", exact=True).click()
 
     await expect(page.get_by_role("table", name="Jobs")).to_be_visible()
     assert page.url.endswith("#/jobs?sweep=s_1")

@@ -196,7 +196,8 @@ _CUT = """() => [...document.querySelectorAll('.room .row')].flatMap(row => {
         return text.width > box.width + 1 || text.right > innerWidth;
     });
     if (row.classList.contains('day')) return [];
-    const name = row.querySelector('.name:has(.middle > :nth-child(2))')?.getBoundingClientRect() ?? {width: 999};
+    const cut = row.querySelector('.name:has(.middle > :nth-child(2))');
+    const name = cut?.getBoundingClientRect() ?? {width: 999};
     return [...bad.map(one => one.textContent), ...(name.width < 60 ? [`${name.width} of a name`] : []),
         ...(shown.length < (row.querySelector('.cell-ran').textContent ? 3 : 2) ? ['hidden'] : [])];
 })"""

@@ -84,3 +84,16 @@ async def test_a_sweep_without_numbers_shows_its_jobs_by_name(reader: Reader) ->
     await expect(page.get_by_text("No job has reported numbers yet.")).to_be_visible()
     await expect(page.get_by_role("region", name="Sweep")).to_contain_text("no value yet")
     assert await names(reader) == [f"tune-{number:02}" for number in range(12)]
+
+
+async def test_on_a_telephone_the_values_of_the_metric_are_in_view(reader: Reader) -> None:
+    page = reader.page
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await open_trials(reader)
+
+    row = page.get_by_role("table", name="Jobs").get_by_role("row").nth(1)
+    for cell in ("of-job", "of-value", "of-best"):
+        box = await row.locator(f".{cell}").first.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -36,7 +36,9 @@ async def test_what_is_stuck_and_why_is_there_without_a_click(work: Reader) -> N
     await expect(attention.nth(0)).to_contain_text("it asks for 9 nodes, gpu has at most 6")
     await expect(attention.nth(1)).to_contain_text("metrics-running is idle")
     reasons = page.get_by_role("list", name="Waiting, by reason").get_by_role("listitem")
-    await expect(reasons.nth(1)).to_contain_text("53Quota of the team vision2 of 2 nodes in use")
+    await expect(reasons.nth(1)).to_contain_text(
+        "53Quota of the team visionnext is nightly-003 · 2 of 2 nodes in use"
+    )
     await expect(reasons.nth(1)).to_contain_text(re.compile(r"oldest 3\d min, room within 2\d min"))
     await expect(page.get_by_role("link", name=re.compile("^Waiting 117 oldest"))).to_contain_text(
         "103 for a quota, 12 for their sweep"

@@ -46,7 +46,9 @@ export function Groups({ kind, jobs, onMore }: Props) {
       <ul>
         {groups.map((group) => (
           <li key={group.name}>
-            <a class="name" href={link(["jobs"], { [kind]: group.name })}>{title(group, kind)}</a>
+            <a class="name" href={link(["jobs"], { [kind]: group.name })} title={group.name}>
+              {title(group, kind)}
+            </a>
             <span class="counts">
               {[...sorted(group.jobs, (job) => job.state)].map(([state, members]) => (
                 <span key={state}>
@@ -73,9 +75,9 @@ export function Groups({ kind, jobs, onMore }: Props) {
   );
 }
 
-/** A sweep has no name, but its jobs have; they differ in their ends. */
+/** The jobs of a sweep have its name, and their number after it. */
 function title({ name, jobs }: Group, kind: Kind): string {
-  return kind === "sweep" ? `${jobs.at(-1)?.name ?? ""} (${name})` : name;
+  return kind === "sweep" ? (jobs[0]?.name.replace(/-\d+$/, "") ?? name) : name;
 }
 
 function When({ at }: { at: string }) {

@@ -6,7 +6,7 @@ import { Batch } from "./batch/batch";
 import { useChosen } from "./chosen";
 import { Compare } from "./compare/compare";
 import { First } from "./first";
-import { Groups, KINDS } from "./groups";
+import { grouped, Groups, KINDS } from "./groups";
 import "./jobs.css";
 import { type KeptList, listOf } from "./kept";
 import { Rows } from "./rows";
@@ -34,16 +34,17 @@ export function Jobs({ route }: { route: Route }) {
   return (
     <main class="page jobs">
       <div class="title">
-        <h1>{isSweep && wayOf(route.query) === "sweep" ? "Sweep" : "Jobs"}</h1>
+        <h1>{headingOf(route.query)}</h1>
         {jobs.length > 0 && (
           <span class="count">
+            {headingOf(route.query) === "Sweeps" && `${grouped(jobs, "sweep").length.toLocaleString()} of `}
             {jobs.length.toLocaleString()}
             {next === null ? "" : "+"} {jobs.length === 1 ? "job" : "jobs"}
           </span>
         )}
         {jobs.length > 0 && <Ways query={route.query} hasSweeps={isSweep || jobs.some((job) => job.sweep)} />}
       </div>
-      {!isSweep && <States route={route} />}
+      {!isSweep && headingOf(route.query) === "Jobs" && <States route={route} />}
       <Refusal error={polled.error ?? older.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
       {polled.value === undefined && !polled.error && jobs.length === 0 && <p role="status">Loading…</p>}
@@ -95,6 +96,12 @@ function Results({ route, list, more, again }: ResultsProps) {
       <Batch search={searchOf(query)} jobs={jobs} hasMore={next !== null} chosen={chosen} onDone={finish} />
     </>
   );
+}
+
+function headingOf(query: Filters): string {
+  const way = wayOf(query);
+  if (way === "groups" && query["group"] === "sweep") return "Sweeps";
+  return way === "sweep" ? "Sweep" : "Jobs";
 }
 
 type Way = "list" | "groups" | "sweep" | "compare";
