@@ -88,8 +88,8 @@ class EndedJob(Answer):
     at: Time
     ran: int
     """Seconds, with all its attempts; 0 for one that did not begin."""
-    error: str = ""
-    """Why it failed, at most 80 characters; "" for others."""
+    error: str | None = None
+    """Why it failed, at most 80 characters."""
 
 
 class EndsByTime(Answer):

@@ -16,6 +16,7 @@ UNSEEN = {
         *(f"{job}.id" for job in ("EndedJob", "IdleJob", "JobMark", "RunningJob")),
         *(
             "DeadOne.job",
+            "FailureGroup.signature",
             "LiveJob.next",
             "Metrics.next",
             "OutputEntries.next",

@@ -976,7 +976,7 @@ export type EndedJob = {
   at: string;
   /** Seconds, with all its attempts; 0 for one that did not begin. */
   ran: number;
-  /** Why it failed, at most 80 characters; "" for others. */
+  /** Why it failed, at most 80 characters. */
   error?: string;
 };
 

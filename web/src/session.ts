@@ -11,17 +11,36 @@ export interface Credential {
 type Message = { say: "who" } | { say: "this"; credential: Credential } | { say: "out" };
 
 /** Of this origin and this deployment alone: others may lie behind the same proxy. */
-const tabs = new BroadcastChannel(`slipway ${new URL("../", document.baseURI).pathname}`);
+const HERE = `slipway ${new URL("../", document.baseURI).pathname}`;
+const tabs = new BroadcastChannel(HERE);
+/** Names the time between two sign-outs, of all tabs and of the credential of this one: who was elsewhere at a sign-out comes back signed out. */
+const [OF_ALL, OF_THIS] = [`${HERE} session`, "slipway-session"];
+/** The characters that a header can hold. */
+const PLAIN = /^[\x21-\x7e]+$/;
 /** Milliseconds for which a new tab waits for another one. */
 const PATIENCE = 400;
 
 export function credential(): Credential | null {
-  const [kind, ...rest] = (sessionStorage.getItem(PLACE) ?? "").split(" ");
-  const text = rest.join(" ");
-  return (kind === "key" || kind === "token") && text ? { kind, text } : null;
+  const stored = sessionStorage.getItem(PLACE);
+  if (stored === null) return null;
+  if ((sessionStorage.getItem(OF_THIS) ?? "") !== (localStorage.getItem(OF_ALL) ?? "")) {
+    sessionStorage.clear();
+    return null;
+  }
+  const [kind, text] = stored.split(" ", 2);
+  const one = { kind, text };
+  return isCredential(one) ? one : null;
+}
+
+/** Whether this can be sent in a header. */
+export function isCredential(value: unknown): value is Credential {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, text } = value as Partial<Credential>;
+  return (kind === "key" || kind === "token") && typeof text === "string" && PLAIN.test(text);
 }
 
 function keep({ kind, text }: Credential): void {
+  sessionStorage.setItem(OF_THIS, localStorage.getItem(OF_ALL) ?? "");
   sessionStorage.setItem(PLACE, `${kind} ${text}`);
 }
 
@@ -33,6 +52,7 @@ export function signIn(one: Credential): void {
 
 /** Forget it in every tab, and everything else that they keep. */
 export function signOut(): void {
+  localStorage.setItem(OF_ALL, crypto.randomUUID());
   sessionStorage.clear();
   tell({ say: "out" });
 }
@@ -41,31 +61,45 @@ function tell(message: Message): void {
   tabs.postMessage(message);
 }
 
+/** What another tab says, if it is one of the messages. */
+function heard({ data }: MessageEvent<unknown>): Message | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { say, credential: one } = data as { say?: unknown; credential?: unknown };
+  if (say === "who" || say === "out") return { say };
+  return say === "this" && isCredential(one) ? { say, credential: one } : undefined;
+}
+
 /** Answer other tabs, and take what they say: `isNeeded` tells whether this one has to sign in, `act` is called after a change. */
 export function joinTabs(isNeeded: () => boolean, act: () => void): () => void {
-  const take = ({ data }: MessageEvent<Message>) => {
+  const ends = new AbortController();
+  const take = (event: MessageEvent<unknown>) => {
+    const message = heard(event);
+    if (message?.say === "out") return leave();
     const own = credential();
-    if (data.say === "who" && own !== null && !isNeeded()) tell({ say: "this", credential: own });
-    if (data.say === "out" && own !== null) {
-      sessionStorage.clear();
-      act();
-    }
-    if (data.say === "this" && isNeeded() && data.credential.text !== own?.text) {
-      keep(data.credential);
+    if (message?.say === "who" && own !== null && !isNeeded()) tell({ say: "this", credential: own });
+    if (message?.say === "this" && isNeeded() && message.credential.text !== own?.text) {
+      keep(message.credential);
       act();
     }
   };
-  tabs.addEventListener("message", take);
-  return () => tabs.removeEventListener("message", take);
+  const leave = () => {
+    const hadOne = sessionStorage.getItem(PLACE) !== null;
+    if (credential() === null && hadOne) act();
+  };
+  tabs.addEventListener("message", take, { signal: ends.signal });
+  window.addEventListener("pageshow", leave, { signal: ends.signal }); // it was elsewhere when others signed out
+  document.addEventListener("visibilitychange", leave, { signal: ends.signal });
+  return () => ends.abort();
 }
 
 /** Ask the other tabs for a credential. Returns whether one of them has it, soon. */
 export async function borrow(): Promise<boolean> {
   const ends = new AbortController();
   const answer = new Promise<boolean>((done) => {
-    const take = ({ data }: MessageEvent<Message>) => {
-      if (data.say !== "this") return;
-      keep(data.credential);
+    const take = (event: MessageEvent<unknown>) => {
+      const message = heard(event);
+      if (message?.say !== "this") return;
+      keep(message.credential);
       done(true);
     };
     tabs.addEventListener("message", take, { signal: ends.signal });

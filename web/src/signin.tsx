@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { ApiError } from "./apierror";
 import { begin, signInWay } from "./entra";
 import { Notice, Refusal } from "./parts/parts";
-import { credential, signIn } from "./session";
+import { credential, isCredential, signIn } from "./session";
 
 interface Props {
   error: ApiError;
@@ -41,9 +41,6 @@ export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
   );
 }
 
-/** The characters that a header can hold. */
-const PLAIN = /^[\x21-\x7e]+$/;
-
 function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedIn: () => void }) {
   const [text, setText] = useState("");
   const [isOdd, setOdd] = useState(false);
@@ -51,9 +48,10 @@ function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedI
     event.preventDefault();
     const entered = text.trim();
     if (!entered) return;
-    setOdd(!PLAIN.test(entered));
-    if (!PLAIN.test(entered)) return;
-    signIn({ kind, text: entered });
+    const one = { kind, text: entered };
+    setOdd(!isCredential(one));
+    if (!isCredential(one)) return;
+    signIn(one);
     onSignedIn();
   };
   return (

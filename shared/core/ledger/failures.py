@@ -22,11 +22,22 @@ _VARIES = re.compile(
 )
 
 
+#: The first problem of a rejected document: its place, the rule, and the member.
+_BROKEN_RULE = re.compile(
+    r"(?:[^\n]{0,200}?:[0-9]+(?::[0-9]+)?: )?(SW[0-9]{3} [^\s:]{1,100})(?::|$)", re.ASCII
+)
+
+
 def error_of(job: Job) -> str:
     """Why a job failed, was lost or was rejected, in the best words that its record has; "" for others."""
     return (job.last_error or job.message) if job.state in FAILURES else ""
 
 
 def signature(error: str) -> str:
-    """An error with `#` for what varies, so that errors with one cause are equal."""
+    """An error with `#` for what varies, so that errors with one cause are equal.
+
+    Of a rejected document it is the rule and the member that breaks it: its values differ.
+    """
+    if broken := _BROKEN_RULE.match(error):
+        return broken[1]
     return _VARIES.sub("#", error)[:_LONGEST].rstrip()

@@ -93,7 +93,7 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
     if never := too_large(nodes, view):
         return _range(None, None, never)
     if ahead is not None and ahead.queued:
-        text = f"{_jobs(ahead.queued, 'wait')} on the cluster already; how long is not known"
+        text = f"{_jobs(ahead.queued, 'wait')} on the cluster before it; how long is not known"
         return _range(0, None, text)
     shortage = nodes_to_add(nodes, view)
     if not shortage:

@@ -86,7 +86,7 @@ async def _noted(ports: Ports, stored: Stored, held: Held) -> Change:
     held = held.model_copy(update={"until": until, "message": message})
     code = "" if held.exit_code is None else f" with exit code {held.exit_code}"
     nodes = "its nodes are" if job.nodes > 1 else "its node is"
-    text = f"failed{code}; {nodes} kept until {until:%H:%M} UTC"
+    text = f"failed{code}; {nodes} kept until {until:%Y-%m-%d %H:%M} UTC"
     why = Why(HELD, f"{text}: slipway shell {job.id}, slipway release {job.id}")
     end = Observation(JobState.FAILED, Reason.USER, held.message, held.exit_code)
     hold = job.hold and job.hold.model_copy(update={"held": held})

@@ -48,7 +48,7 @@ def ended(jobs: Iterable[Ended]) -> list[EndedJob]:
             state=job.state.value,
             at=job.at,
             ran=round(job.ran),
-            error=job.error[:_ERROR],
+            error=job.error[:_ERROR] or None,
         )
         for job in sorted(jobs, key=lambda job: (job.at, job.id), reverse=True)[:ENDED]
     ]

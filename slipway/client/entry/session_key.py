@@ -29,7 +29,7 @@ class SessionKey:
 
     file: Path
     public: str
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = time.time  # another one stands still while the machine sleeps
     #: when its certificate came
     _signed: float = field(default=-math.inf, init=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
@@ -44,7 +44,7 @@ class SessionKey:
     async def renew(self, ask: Callable[[], Awaitable[object]]) -> None:
         """Before a connection: `ask` for another certificate if this one could be over. Raises Failure."""
         async with self._asking:
-            if self.clock() - self._signed > _FRESH:
+            if not 0 <= self.clock() - self._signed <= _FRESH:
                 await ask()
 
 

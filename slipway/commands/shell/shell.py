@@ -29,6 +29,8 @@ def run(
         argv = command(place, inner, person, terminal=terminal)
         if print_only:
             put(shlex.join(argv))
+            if person.session:
+                say("this line is to read: its key is gone when this command has ended")
             return 0
         if terminal and not words:
             say(f"what runs here shares the memory and GPUs of {place.job}, can end it, and ends with it")

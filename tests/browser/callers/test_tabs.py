@@ -80,3 +80,42 @@ async def test_tabs_of_another_deployment_behind_the_same_proxy_hear_nothing(
     await tab.goto(f"{door.stack.host_url}/team/jobs/api/ui/")
 
     await expect(tab.get_by_label("Function key")).to_be_visible()
+
+
+async def test_a_tab_that_was_elsewhere_at_a_sign_out_comes_back_signed_out(reader: Reader) -> None:
+    tab = await new_tab(reader)
+    await expect(account(tab)).to_be_visible()
+    await reader.page.goto("about:blank")
+
+    await sign_out(tab)
+    await reader.page.go_back()
+
+    await expect(reader.page.get_by_label("Function key")).to_be_visible()
+    await tab.reload()
+    await expect(tab.get_by_label("Function key")).to_be_visible()
+    assert await reader.page.evaluate("sessionStorage.getItem('slipway-credential')") is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "null",
+        "'this'",
+        "{say: 'this'}",
+        "{say: 'this', credential: {kind: 'key', text: 'مرحبا'}}",
+        "{say: 'this', credential: {kind: 'key', text: 'a\\nb'}}",
+        "{say: 'this', credential: {kind: 'cookie', text: 'a'}}",
+    ],
+)
+async def test_what_is_not_a_message_of_a_tab_is_not_taken(page: Page, door: Door, message: str) -> None:
+    await page.goto(f"{door.stack.host_url}/api/ui/")
+    await expect(page.get_by_label("Function key")).to_be_visible()
+    other = await page.context.new_page()
+    await other.goto(f"{door.stack.host_url}/api/ui/")
+    await expect(other.get_by_label("Function key")).to_be_visible()
+
+    await other.evaluate(f"new BroadcastChannel('slipway /api/').postMessage({message})")
+    await page.reload()
+
+    await expect(page.get_by_label("Function key")).to_be_visible()
+    assert await page.evaluate("sessionStorage.getItem('slipway-credential')") is None

@@ -127,6 +127,6 @@ async def test_a_job_that_has_ended_is_read_once_and_its_parts_when_they_are_ope
 
     await page.get_by_role("heading", name="Events").scroll_into_view_if_needed()
     await expect(page.get_by_role("heading", name="Deliveries")).to_be_visible()
-    await page.get_by_role("heading", name="Files").click()
-    await expect(page.get_by_role("navigation", name="Output directories")).to_be_attached()
+    async with page.expect_request("**/outputs"), page.expect_request("**/files?*"):
+        await page.get_by_role("heading", name="Files").click()
     assert {"jobs/job-000001/events", "jobs/job-000001/outputs", "jobs/job-000001/files"} == {*calls[1:]}

@@ -54,7 +54,8 @@ async def test_no_answer_leaves_a_view_empty_or_keeps_the_reader_in_it(reader: R
         await page.unroute_all()
         await answer_jobs(page, lambda _: {"jobs": [listed(3)], "next": None})
         await page.get_by_role("link", name="New job").click()
-        await page.get_by_role("link", name="Jobs", exact=True).click()
+        views = page.get_by_role("navigation", name="Views")
+        await views.get_by_role("link", name="Jobs", exact=True).click()
         await expect(page.get_by_text("train-000003")).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)
 

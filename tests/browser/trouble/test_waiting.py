@@ -11,6 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.acceptance.door import Door
+from tests.browser.one_job.live import live
 from tests.browser.reader import Reader, answer_tagged, hold, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -50,6 +51,9 @@ async def answer_views(page: Page) -> None:
     files = [{"name": "model.txt", "bytes": 9, "modified": None}]
     for end, body in {
         RUNNING: running,
+        f"{RUNNING}/live?*": live(running),
+        f"{RUNNING}/events": {"events": []},
+        f"{ENDED}/live?*": live({**listed(2), "history": []}),
         ENDED: {**listed(2), "history": []},
         f"{ENDED}/receipt": {"accepted": {"nodeCount": 1}},
         f"{ENDED}/events": {"events": [_EVENT]},

@@ -138,7 +138,7 @@ async def test_a_wrong_search_is_refused_with_a_remedy(world: World, query: dict
 
 async def test_a_rejected_document_is_found_by_its_problem(world: World) -> None:
     await world.message({"spec": job_json(nodeCuont=2), "name": "wrong"}, "m")
-    (job,) = (await jobs(world.ports, {"error": "sw# spec.properties.nodecuont"})).jobs
+    (job,) = (await jobs(world.ports, {"error": "spec.properties.nodecuont"})).jobs
     assert job.state is JobState.REJECTED
     assert [one.id for one in (await jobs(world.ports, {"order": "ended"})).jobs] == [job.id]
 
@@ -178,3 +178,12 @@ async def test_only_a_job_that_failed_has_an_error(world: World) -> None:
     for job_id in names:
         job = await world.job(job_id)
         assert bool(error_of(job)) == (job.state in FAILURES)
+
+
+@pytest.mark.parametrize("value", ["a b", "c: d", "x" * 200])
+def test_of_a_rejected_document_the_rule_and_its_member_are_the_signature(value: str) -> None:
+    error = f'message:1:10: SW061 name: "{value}" cannot be a name'
+
+    assert signature(error) == "SW061 name"
+    assert signature(error) in error
+    assert signature(signature(error)) == signature(error)

@@ -50,9 +50,14 @@ export function Facts({ job }: { job: JobDetail }) {
   );
 }
 
+/** What is less than a hundredth is not worth more digits. */
+function amount(value: number): string {
+  return value > 0 && value < 0.01 ? "less than 0.01" : shortNumber(value);
+}
+
 export function usedBy({ nodeHours, gpuHours, cost, currency }: NonNullable<JobDetail["usage"]>): string {
-  const hours = `${shortNumber(nodeHours)} node-hours${gpuHours ? `, ${shortNumber(gpuHours)} GPU-hours` : ""}`;
-  return cost === undefined ? hours : `${hours}, ${shortNumber(cost)} ${currency ?? ""}`.trim();
+  const hours = `${amount(nodeHours)} node-hours${gpuHours ? `, ${amount(gpuHours)} GPU-hours` : ""}`;
+  return cost === undefined ? hours : `${hours}, ${amount(cost)} ${currency ?? ""}`.trim();
 }
 
 /** Command lines to be copied: the person's own tools go there, and no page does. */

@@ -86,7 +86,7 @@ function Curves({ plot, time, version }: { plot: Plot; time: [number, number] | 
       const values = (_: uPlot, ticks: number[]) => tickTexts(ticks);
       const below: uPlot.Axis = { ...across, size: 26, gap: 4, values: isTime ? clocks : values };
       const axes: uPlot.Axis[] = [below, { ...up, gap: 4, values, space: 30 }];
-      return { options: { height: HEIGHT, padding: [6, 10, 0, 0], scales: { x, y }, axes, cursor: { points: { size: 5 } }, series: [{}, ...series] }, data };
+      return { options: { height: HEIGHT, padding: [6, isTime ? 26 : 14, 0, 0], scales: { x, y }, axes, cursor: { points: { size: 5 } }, series: [{}, ...series] }, data };
     },
     [version, time?.[0], time?.[1]],
   );

@@ -58,9 +58,13 @@ function Failed({ job }: { job: JobDetail }) {
         {errorLines && <span>{`${errorLines.file}${attempt > 1 ? `, attempt ${attempt}` : ""}`}</span>}
         {lastError !== undefined && message && <span>{message}</span>}
         {repeated(job) && <span>{repeated(job)}</span>}
-        {errorLines && (
+        {errorLines ? (
           <a class="link" href={link(["jobs", job.id, "log"], { at: `${errorLines.file}:${errorLines.offset}` })}>
             Show it in the log
+          </a>
+        ) : (
+          <a class="link" href={link(["jobs", job.id, "log"])}>
+            Show the log
           </a>
         )}
       </p>

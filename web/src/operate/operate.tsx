@@ -14,7 +14,7 @@ import { Trail } from "./trail";
 export function Operate() {
   const { isAdmin, isManager } = useRights();
   return (
-    <main>
+    <main class="page operate">
       <h1>Operate</h1>
       <Health />
       {isAdmin && <DeadLetters />}

@@ -1,4 +1,4 @@
-import { clockTime } from "../days";
+import { shortDay } from "../days";
 import { many } from "../format";
 import { link } from "../route";
 import { Panel } from "./panel";
@@ -16,7 +16,7 @@ export function Hours({ answer: { ends, since }, among }: Facts) {
   const start = Date.parse(since);
   const slot = WIDTH / Math.max(1, sums.length);
   const tall = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * (HEIGHT - 8)));
-  const times = [0, 0.4, 0.7].map((share) => [share * WIDTH, clockTime(new Date(start + share * sums.length * hours * HOUR))] as const);
+  const times = ticks(start, sums.length * hours);
   if (good === 0 && bad === 0) return null;
   const words = `${many(good ?? 0, "job")} succeeded and ${(bad ?? 0).toLocaleString("en")} failed`;
   return (
@@ -55,7 +55,7 @@ export function Hours({ answer: { ends, since }, among }: Facts) {
             {many(most, "job")} in {hours === 1 ? "an hour" : `${hours} hours`} at most
           </text>
           {times.map(([x, time]) => (
-            <text key={x} x={x} y={HEIGHT + 15} text-anchor={x === 0 ? "start" : "middle"}>
+            <text key={x} x={x} y={HEIGHT + 15} text-anchor="middle">
               {time}
             </text>
           ))}
@@ -66,6 +66,23 @@ export function Hours({ answer: { ends, since }, among }: Facts) {
       </div>
     </Panel>
   );
+}
+
+/** Units beside which a label of time has no room: at the begin, and before "now". */
+const [BEGIN, END] = [24, 44];
+const WHOLE = new Intl.DateTimeFormat(undefined, { hour: "numeric" });
+
+/** Whole quarters of a day, or days where the time is longer, and where they are. */
+function ticks(start: number, hours: number): (readonly [x: number, label: string])[] {
+  const first = new Date(start);
+  const step = hours > 48 ? 24 * Math.ceil(hours / 24 / 4) : 6;
+  const begin = new Date(first.getFullYear(), first.getMonth(), first.getDate());
+  const places: (readonly [number, string])[] = [];
+  for (let at = begin; at.getTime() < start + hours * HOUR; at = new Date(at.getFullYear(), at.getMonth(), at.getDate(), at.getHours() + step)) {
+    const x = ((at.getTime() - start) / (hours * HOUR)) * WIDTH;
+    if (x >= BEGIN && x <= WIDTH - END) places.push([x, step === 6 ? WHOLE.format(at) : shortDay(at)]);
+  }
+  return places;
 }
 
 function Key({ of }: { of: string }) {

@@ -49,8 +49,8 @@ function Row({ group, most, among, now }: { group: WaitingGroup; most: number; a
           </a>
         </div>
         <div class="cut say" title={text}>
+          {!never && jobs > 1 && <>next is <span>{visibleName(next.name)}</span> · </>}
           {reasonOf(group)}
-          {!never && jobs > 1 && <> · next is <span>{visibleName(next.name)}</span></>}
           {jobs === 1 && <> · <span>{visibleName(oldest.name)}</span></>}
         </div>
       </div>

@@ -66,7 +66,7 @@ FULL = "the cluster cannot grow by {} nodes before others are free; "
             Ahead(2, 1),
             0,
             None,
-            "2 jobs of this deployment wait on the cluster already; how long is not known",
+            "2 jobs of this deployment wait on the cluster before it; how long is not known",
         ),
         (
             1,
@@ -74,7 +74,7 @@ FULL = "the cluster cannot grow by {} nodes before others are free; "
             Ahead(1, 0),
             0,
             None,
-            "1 job of this deployment waits on the cluster already; how long is not known",
+            "1 job of this deployment waits on the cluster before it; how long is not known",
         ),
         (
             3,

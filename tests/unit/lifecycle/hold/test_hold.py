@@ -41,7 +41,7 @@ async def test_a_failed_job_is_said_to_be_held_and_those_who_asked_for_failures_
 
     assert job.state is JobState.RUNNING
     assert job.waiting is not None
-    until = f"{world.now - timedelta(seconds=60) + LENGTH:%H:%M} UTC"
+    until = f"{world.now - timedelta(seconds=60) + LENGTH:%Y-%m-%d %H:%M} UTC"
     sentence = f"failed with exit code 3; its node is kept until {until}"
     assert job.waiting.word == "Held"
     assert job.waiting.text == f"{sentence}: slipway shell {job.id}, slipway release {job.id}"

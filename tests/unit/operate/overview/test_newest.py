@@ -53,7 +53,7 @@ async def test_the_last_ends_have_how_long_they_ran_and_why_they_failed(world: W
 
     assert (first.name, first.state, first.error) == ("slow", "failed", "ValueError: loss is NaN")
     assert first.ran > 0
-    assert (last.name, last.state, last.error) == ("quick", "succeeded", "")
+    assert (last.name, last.state, last.error) == ("quick", "succeeded", None)
 
 
 def test_of_many_ends_the_last_ones_are_listed_and_long_errors_are_cut() -> None:
@@ -62,7 +62,7 @@ def test_of_many_ends_the_last_ones_are_listed_and_long_errors_are_cut() -> None
     listed = ended(jobs)
 
     assert [one.at for one in listed] == [NOW - timedelta(minutes=at) for at in range(ENDED)]
-    assert {(one.ran, len(one.error), one.owner) for one in listed} == {(12, 80, "ann")}
+    assert {(one.ran, len(one.error or ""), one.owner) for one in listed} == {(12, 80, "ann")}
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ async def test_a_certificate_is_replaced_before_it_is_over_and_not_before(tmp_pa
     now[0] += 100
     await asyncio.gather(*(key.renew(ask) for _ in range(8)))
 
-    assert answers == [1000.0, 1200.0]
+    now[0] = 500.0  # the clock was set back
+    await key.renew(ask)
+
+    assert answers == [1000.0, 1200.0, 500.0]
     assert first == "certificate 1\n"
-    assert (tmp_path / "key-cert.pub").read_text() == "certificate 2\n"
+    assert (tmp_path / "key-cert.pub").read_text() == "certificate 3\n"
