@@ -18,6 +18,29 @@ from shared.jobspec import iso_duration, redact
 
 #: The words of Python for an import that failed.
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'", re.ASCII)
+#: Other errors with one usual cause, and what helps.
+_REMEDIES = (
+    (
+        r"CUDA out of memory|OutOfMemoryError",
+        "the memory of the GPU is full: use a smaller batch, or accumulate gradients, or run on nodes whose "
+        "GPUs have more; slipway metrics shows how it grew",
+    ),
+    (
+        r"No space left on device",
+        "a disk is full: write to an output directory instead of the node's own disk, keep fewer "
+        "checkpoints, and set shmSize in containerSettings if it is /dev/shm",
+    ),
+    (
+        r"(?i:NCCL|ProcessGroup|Watchdog).{0,200}(?i:timeout|timed out)",
+        "a process waited for another one that had stopped: look for the first error in the logs of all "
+        "ranks; NCCL_DEBUG=INFO in environmentVariables names the node",
+    ),
+    (
+        r"FileNotFoundError: .{0,200}: '/(?!tmp/)",
+        "it may be a path of another machine: a job sees its own folder and what it mounts; give it its "
+        "data by a mount, and the path in a variable",
+    ),
+)
 #: The members that identify an attempt on a cluster, without its token.
 _SHOWN = {"engine", "cluster", "experiment", "name"}
 
@@ -83,7 +106,7 @@ def whole(job: Job) -> dict[str, Any]:
 def remedy_of(last_error: str) -> str:
     """What helps against an error of a job with one usual cause; "" for others."""
     if not (match := _NO_MODULE.search(last_error)):
-        return ""
+        return next((remedy for cause, remedy in _REMEDIES if re.search(cause, last_error)), "")
     module = match[1].partition(".")[0]
     return (
         f"{module} is not where the job runs: list its package in requirements.txt of the folder that you "

@@ -64,7 +64,7 @@ async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_down
     await page.get_by_role("link", name="Files").click()
     await page.get_by_role("link", name="MODEL", exact=True).click()
     await page.get_by_role("button", name="metrics.json", exact=True).click()
-    await expect(page.locator(".preview")).to_contain_text('"nodes": 2')
+    await expect(page.get_by_role("region", name="Files").locator(".preview")).to_contain_text('"nodes": 2')
     async with page.expect_download() as download:
         await page.get_by_role("button", name="Download model.npz").click()
     await (await download.value).save_as(tmp_path / "model.npz")

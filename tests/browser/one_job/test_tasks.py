@@ -154,6 +154,19 @@ async def test_the_nodes_of_a_held_job_are_released_after_a_question(reader: Rea
     assert posts == ["POST"]
 
 
+async def test_a_key_leads_to_run_again_and_an_error_without_a_remedy_says_where_to_go_on(
+    reader: Reader,
+) -> None:
+    job = {name: value for name, value in FAILED.items() if name != "remedy"}
+    page = await open_list(reader, job)
+    await click_job(page, job)
+
+    await expect(page.get_by_role("region", name="Why")).to_contain_text("run it with changes")
+    await page.keyboard.press("r")
+
+    await expect(page.get_by_role("button", name="Run again")).to_be_focused()
+
+
 async def test_the_phases_are_a_picture_with_a_sentence(reader: Reader) -> None:
     page = await open_list(reader, FAILED)
     await click_job(page, FAILED)

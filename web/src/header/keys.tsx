@@ -15,6 +15,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Enter"], "open it"],
   [["x"], "select it"],
   [["f"], "find in the log"],
+  [["r"], "go to \"Run again\" of a job"],
   [["?"], "these keys"],
 ];
 

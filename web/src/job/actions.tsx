@@ -1,7 +1,8 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
 import { JOB } from "../shape";
 import { call, json } from "../api";
+import { isTyping } from "../header/keys";
 import { type Deed, Outcome, useDeed } from "../parts/deed";
 import { useRights } from "../rights";
 import { link } from "../route";
@@ -79,10 +80,26 @@ function Changed({ id }: { id: string }) {
   );
 }
 
+/** A key that leads to the main button of a place; Enter then chooses it. */
+function useKey(key: string) {
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      place.current?.querySelector<HTMLElement>("button")?.focus();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
+  return place;
+}
+
 /** What can be done with a job that has ended. */
 function Again({ job, deed, path }: { job: JobDetail; deed: Deed; path: string }) {
   const { mayNameTeam } = useRights();
   const key = useMemo(onceKey, [job.id]);
+  const place = useKey("r");
   const rerun = () =>
     deed.click(async () => {
       const receipt = await (await call(`${path}/receipt`)).text();
@@ -99,7 +116,7 @@ function Again({ job, deed, path }: { job: JobDetail; deed: Deed; path: string }
   }
   const text = `This job and its code are of the team ${job.team}, which you are not in. The new job, its files and its log belong to your own.`;
   return (
-    <>
+    <span class="acts" ref={place}>
       <Changed id={job.id} />
       {job.team === undefined || mayNameTeam(job.team) ? (
         <button type="button" class="main" aria-disabled={deed.isBusy} onClick={() => void rerun()}>
@@ -108,6 +125,6 @@ function Again({ job, deed, path }: { job: JobDetail; deed: Deed; path: string }
       ) : (
         <Question label="Run again" yes="Yes, run it again" text={text} deed={deed} act={rerun} isMain />
       )}
-    </>
+    </span>
   );
 }

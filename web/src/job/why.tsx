@@ -76,7 +76,13 @@ function Failed({ job }: { job: JobDetail }) {
         </pre>
       )}
       {job.problems && <Findings findings={job.problems} />}
-      {remedy && <Remedy>{remedy}</Remedy>}
+      {remedy ? (
+        <Remedy>{remedy}</Remedy>
+      ) : (
+        <Remedy>
+          Change what these lines name, and <a href={link(["new"], { from: job.id })}>run it with changes</a>; the log says what was before.
+        </Remedy>
+      )}
     </Panel>
   );
 }

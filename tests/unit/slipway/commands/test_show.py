@@ -82,6 +82,28 @@ def test_of_other_errors_no_remedy_is_known(error: str) -> None:
     assert remedy_of(error) == ""
 
 
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+            "the memory of the GPU",
+        ),
+        ("OSError: [Errno 28] No space left on device: 'model.pt'", "a disk is full"),
+        (
+            "RuntimeError: [Rank 3] Watchdog caught collective operation timeout",
+            "a process waited for another",
+        ),
+        ("torch.distributed.DistBackendError: NCCL communicator: timed out", "a process waited for another"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/data/x.tfrecord'", "it may be a path of"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'x.tfrecord'", ""),
+    ],
+)
+def test_usual_errors_have_their_remedy(error: str, remedy: str) -> None:
+    assert remedy_of(error).startswith(remedy)
+    assert bool(remedy_of(error)) == bool(remedy)
+
+
 def test_a_job_of_a_team_is_shown_with_who_asked_for_it_and_its_place_in_the_line() -> None:
     text = "waits for its turn in the team vision; it is number 3 in its team's line"
     waiting = {"word": "TeamQuota", "text": text, "since": "2026-01-01T12:00:00Z", "position": 3}
