@@ -52,7 +52,7 @@ export function signIn(one: Credential): void {
 
 /** Forget it in every tab, and everything else that they keep. */
 export function signOut(): void {
-  localStorage.setItem(OF_ALL, crypto.randomUUID());
+  localStorage.setItem(OF_ALL, `${Date.now()} ${Math.random()}`);
   sessionStorage.clear();
   tell({ say: "out" });
 }
@@ -74,7 +74,7 @@ export function joinTabs(isNeeded: () => boolean, act: () => void): () => void {
   const ends = new AbortController();
   const take = (event: MessageEvent<unknown>) => {
     const message = heard(event);
-    if (message?.say === "out") return leave();
+    if (message?.say === "out") return leave(true); // what another tab stored may come later than its message
     const own = credential();
     if (message?.say === "who" && own !== null && !isNeeded()) tell({ say: "this", credential: own });
     if (message?.say === "this" && isNeeded() && message.credential.text !== own?.text) {
@@ -82,13 +82,15 @@ export function joinTabs(isNeeded: () => boolean, act: () => void): () => void {
       act();
     }
   };
-  const leave = () => {
+  const leave = (isAsked: boolean) => {
     const hadOne = sessionStorage.getItem(PLACE) !== null;
+    if (isAsked) sessionStorage.clear();
     if (credential() === null && hadOne) act();
   };
+  const look = () => leave(false); // it was elsewhere when others signed out
   tabs.addEventListener("message", take, { signal: ends.signal });
-  window.addEventListener("pageshow", leave, { signal: ends.signal }); // it was elsewhere when others signed out
-  document.addEventListener("visibilitychange", leave, { signal: ends.signal });
+  window.addEventListener("pageshow", look, { signal: ends.signal });
+  document.addEventListener("visibilitychange", look, { signal: ends.signal });
   return () => ends.abort();
 }
 
