@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.door import Door, shell, unique
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import PATIENCE, Reader, listed
 from tests.browser.trouble.everything import CODE
 from tests.doubles.archives import Entry, digest, file, folder, link, packed
@@ -45,7 +46,7 @@ async def answer_code(page: Page, code: Any = None, **listing: Any) -> list[str]
         await route.fulfill(json={**CODE, "entries": [], "more": False, **listing})
 
     job = listed(1, history=[], **({"code": code} if code else {}))
-    await page.route(f"**/api/{_JOB}", lambda route: route.fulfill(json=job))
+    await answer_live(page, job)
     await page.route(f"**/api/{_JOB}/code", answer)
     return asked_for
 

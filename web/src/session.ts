@@ -11,10 +11,10 @@ export interface Credential {
 type Message = { say: "who" } | { say: "this"; credential: Credential } | { say: "out" };
 
 /** Of this origin and this deployment alone: others may lie behind the same proxy. */
-const DEPLOYMENT = `slipway ${new URL("../", document.baseURI).pathname}`;
-const tabs = new BroadcastChannel(DEPLOYMENT);
+const CHANNEL = `slipway ${new URL("../", document.baseURI).pathname}`;
+const tabs = new BroadcastChannel(CHANNEL);
 /** Names the time between two sign-outs, of all tabs and of the credential of this one: who was elsewhere at a sign-out comes back signed out. */
-const [OF_ALL, OF_THIS] = [`${DEPLOYMENT} session`, "slipway-session"];
+const [OF_ALL, OF_THIS] = [`${CHANNEL} session`, "slipway-session"];
 /** The characters that a header can hold. */
 const PLAIN = /^[\x21-\x7e]+$/;
 /** Milliseconds for which a new tab waits for another one. */

@@ -89,7 +89,7 @@ async def test_sweeps_variables_and_options_are_parameters_and_words_stand_side_
     await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
     await page.reload()
     await page.get_by_role("link", name="Compare").click()
-    await expect(page.get_by_role("cell", name="train-000001")).to_be_visible()
+    await expect(page.get_by_role("cell", name="train-000001", exact=True)).to_be_visible()
 
     options = page.get_by_label("Parameter").get_by_role("option")
     await expect(options).to_have_text(["lr", "SEED", "kind", "depth"])  # once their receipts are here

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Route, expect
 
-from tests.browser.one_job.live import live
+from tests.browser.one_job.live import live, part
 from tests.browser.reader import Reader, comes, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -64,6 +64,31 @@ async def test_both_streams_of_a_process_are_shown_and_each_alone(reader: Reader
     await expect(log).to_have_text("I am stderr-1.txt")
     await page.get_by_label("Other files").select_option("execution.log")
     await expect(page.get_by_role("group", name="Streams")).to_have_count(0)
+
+
+async def test_a_process_that_was_shown_without_its_name_keeps_its_lines_when_it_is_named(
+    reader: Reader,
+) -> None:
+    page, job = reader.page, {**listed(1, state="running"), "history": []}
+    job.pop("endedAt")
+
+    async def answer(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        name = query.get("file", ["stdout-0.txt"])[0]
+        places = dict(one.split(":") for one in query.get("after", [""])[0].split() if one)
+        start, data = int(places.get(name, 0)), f"first of {name}\n".encode()
+        size = max(start, len(data))
+        log = [part(name, start, data[start:], size)] if start < len(data) else []
+        after = " ".join(f"{one}:{place}" for one, place in {**places, name: str(size)}.items())
+        body = live(job, {}, next=after)
+        await route.fulfill(json={**body, "log": log, "files": ["stdout-0.txt", "stdout-1.txt"]})
+
+    await page.route("**/api/jobs/job-000001/live?*", answer)
+    await reader.open("jobs/job-000001/log")
+    await expect(page.get_by_role("log")).to_have_text("first of stdout-0.txt")
+    for rank in (1, 0):
+        await page.get_by_role("button", name=f"rank {rank}", exact=True).click()
+        await expect(page.get_by_role("log")).to_have_text(f"first of stdout-{rank}.txt")
 
 
 async def test_many_processes_are_in_a_list(reader: Reader) -> None:

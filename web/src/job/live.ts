@@ -81,7 +81,10 @@ export class Live {
     this.note = answer.note ?? "";
     this.more = answer.more;
     this.next = answer.next;
-    const log = this.log(file);
+    const [first] = answer.log;
+    const process = first?.file.replace(/^stderr/, "stdout") ?? file; // the first process has two names, and one log
+    const log = this.logs.get(process) ?? this.log(file);
+    this.logs.set(process, log).set(file, log);
     for (const part of answer.log) log.take(part);
     log.isBegun = true;
     if (answer.metrics !== undefined) this.plots.add(answer.metrics);
