@@ -94,15 +94,7 @@ function Failure({ group, since, among, now }: { group: FailureGroup; since: str
         <a class="button" href={link(["jobs", last.id])}>
           Open<span class="hidden"> {visibleName(last.name)}</span>
         </a>
-        {state === "rejected" ? (
-          <a class="button bare" href={link(["new"], { from: last.id })}>
-            Fix it<span class="hidden">: {visibleName(last.name)}</span>
-          </a>
-        ) : (
-          <a class="button bare" href={link(["jobs", last.id, "log"])}>
-            Log<span class="hidden"> of {visibleName(last.name)}</span>
-          </a>
-        )}
+        <Next of={group} />
       </Entry>
     );
   }
@@ -116,10 +108,19 @@ function Failure({ group, since, among, now }: { group: FailureGroup; since: str
         Show the {jobs.toLocaleString("en")}
         <span class="hidden"> with {words}</span>
       </a>
-      <a class="button bare" href={link(["jobs", last.id, "log"])}>
-        Log<span class="hidden"> of {visibleName(last.name)}</span>
-      </a>
+      <Next of={group} />
     </Entry>
+  );
+}
+
+/** The way on: a rejected document can be mended, and was never run. */
+function Next({ of: { state, last } }: { of: FailureGroup }) {
+  const isDocument = state === "rejected";
+  return (
+    <a class="button bare" href={isDocument ? link(["new"], { from: last.id }) : link(["jobs", last.id, "log"])}>
+      {isDocument ? "Fix it" : "Log"}
+      <span class="hidden">{isDocument ? `: ${visibleName(last.name)}` : ` of ${visibleName(last.name)}`}</span>
+    </a>
   );
 }
 
