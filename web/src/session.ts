@@ -87,10 +87,10 @@ export function joinTabs(isNeeded: () => boolean, act: () => void): () => void {
     if (isAsked) sessionStorage.clear();
     if (credential() === null && hadOne) act();
   };
-  const look = () => leave(false); // it was elsewhere when others signed out
+  const check = () => leave(false); // it was elsewhere when others signed out
   tabs.addEventListener("message", take, { signal: ends.signal });
-  window.addEventListener("pageshow", look, { signal: ends.signal });
-  document.addEventListener("visibilitychange", look, { signal: ends.signal });
+  window.addEventListener("pageshow", check, { signal: ends.signal });
+  document.addEventListener("visibilitychange", check, { signal: ends.signal });
   return () => ends.abort();
 }
 
