@@ -36,7 +36,6 @@ OPENED = {
     ),
     "a preview": (f"{JOB}/files", "model.txt", "line 1 of the file"),
     "an explanation": ("new", "Explain", "It would run on gpu."),
-    "the months of the teams": ("operate", "What each team used, by month", "2026-11"),
     "the audit": ("operate", "Compare drops, ledger, clusters and deliveries", "1 difference."),
     "the facts of a cluster": ("clusters", "What jobs can count on there", "900 GiB"),
 }

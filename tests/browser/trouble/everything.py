@@ -92,6 +92,7 @@ async def answer_everything(page: Page) -> None:
         answers |= {
             f"jobs/job-{number:06}": {"history": [], **job},
             f"jobs/job-{number:06}/receipt": {"accepted": spec},
+            f"jobs/job-{number:06}/metrics?*": {"series": [series], "next": "m", "more": False},
             f"jobs/job-{number:06}/events": {"events": [event]},
             f"jobs/job-{number:06}/outputs": {"outputs": []},
             f"jobs/job-{number:06}/code": LISTING,

@@ -68,7 +68,7 @@ async def test_an_event_that_its_receiver_never_took_is_sent_again_from_the_page
     document = {"name": name, "spec": shell("true"), "notify": [receiver]}
     _, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
     await reader.open(f"jobs/{job['id']}/deliveries")
-    delivery = page.get_by_role("article")
+    delivery = page.get_by_role("region", name="Events")
     await expect(delivery.locator(".delivery-dead").first).to_be_visible(timeout=PATIENCE)
     await expect(delivery.get_by_text("503 in")).to_have_count(3)
     await reader.open("operate")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Route, expect
 
+from tests.browser.one_job.live import answer_live
 from tests.browser.reader import Reader, answer_jobs, answer_tagged, comes, listed
 from tests.browser.trouble.everything import answering
 
@@ -90,7 +91,7 @@ async def test_a_word_that_every_object_knows_is_a_word(reader: Reader, word: st
     page, path = reader.page, "jobs/job-000001"
     job = listed(1, name=word, state=word, experiment=word, labels={word: word}) | {"history": []}
     files = [{"name": f"x.{word}", "bytes": 2, "modified": None}, {"name": "y", "bytes": None, "kind": word}]
-    await answer_tagged(page, f"**/api/{path}", job)
+    await answer_live(page, job)
     await answer_tagged(page, f"**/api/{path}/outputs", {"outputs": []})
     await answer_tagged(page, f"**/api/{path}/files?*", {"files": files})
     saved = {"Content-Disposition": "attachment"}
@@ -101,5 +102,5 @@ async def test_a_word_that_every_object_knows_is_a_word(reader: Reader, word: st
 
     await expect(page.get_by_text("some text")).to_be_visible()
     await expect(page.get_by_text("This is not an image")).to_have_count(0)
-    await expect(page.locator("h1 .state")).to_have_class("state state-waiting")
+    await expect(page.locator("h1 .state")).to_have_class("state chip is-wait")
     await expect(page.get_by_role("main")).not_to_contain_text("native code")

@@ -5,7 +5,7 @@ import { call, json } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Sign } from "../parts/icon";
 import { Refusal, Time } from "../parts/parts";
-import { useReading } from "../parts/reading";
+import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
 import { link } from "../route";
 
@@ -99,11 +99,13 @@ function earlier({ id }: JobDetail, { attempt }: HistoryEntry) {
   );
 }
 
-/** The events of a job that have a receiver, with every try of each delivery; they are read when they are seen. */
+/** The events of a job that have a receiver, with every try of each delivery: read when they are seen, and again while one is under way. */
 function Deliveries({ job }: { job: JobDetail }) {
   const path = `jobs/${encodeURIComponent(job.id)}/events`;
   const { maySubmit, mayChange } = useRights();
-  const reading = useReading(path, (signal) => json<{ events: JobEvent[] }>(path, { shape: SHAPE, signal }), job.state);
+  const read = (signal: AbortSignal) => json<{ events: JobEvent[] }>(path, { shape: SHAPE, signal });
+  const isFinal = ({ events }: { events: JobEvent[] }) => events.every(({ state }) => state !== "pending");
+  const reading = usePoll(path, read, { soonest: LATEST, isFinal, asksOnce: true, version: job.state });
   const deed = useDeed();
   const { value } = reading;
   const again = (event: JobEvent) =>
