@@ -6,6 +6,7 @@ One is named after its operation of the API, or after its command: a test compar
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 import json
 import zipfile
@@ -135,6 +136,15 @@ async def _log(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:
     return await outlet.each(paths, lambda path: outlet.get("log", file=path))
 
 
+async def _live(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:
+    async def read(path: str) -> bytes:
+        answer = json.loads(await outlet.get("live", file=path))
+        (part,) = [one for one in answer["log"] if one["file"] == path]
+        return base64.b64decode(part["data"])
+
+    return await outlet.each(paths, read)
+
+
 async def _run(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:
     """`slipway run --to out` made the job, and has ended."""
     return _bytes_of(outlet.home / "out" / outlet.directory)
@@ -189,6 +199,7 @@ OPERATIONS: dict[str, Give] = {
     "get_zip": _zip,
     "get_addresses": _addresses,
     "get_log": _log,
+    "get_live": _live,
 }
 #: Command → what it gives.
 COMMANDS: dict[str, Give] = {
@@ -207,5 +218,6 @@ DIRECTORIES = {
     "run": ("SHARE", "BLOBS"),
     "download": ("SHARE", "BLOBS"),
     "get_log": ("stdouterr",),
+    "get_live": ("stdouterr",),
     "log": ("stdouterr",),
 }

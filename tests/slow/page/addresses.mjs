@@ -1,6 +1,6 @@
 // Reads paths of files and prints the addresses that the page makes of each.
 const source = `
-export { readStart } from "/src/job/save";
+export { readStart } from "/src/job/outputs/save";
 export { link, parseRoute } from "/src/route";
 export { address } from "/src/api";
 `;

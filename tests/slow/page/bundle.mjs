@@ -16,8 +16,15 @@ async function bundled(source, globals = {}) {
     build: { write: false, minify: false, lib: { entry: "entry-of-test", formats: ["es"], fileName: "page" } },
   });
   const [{ code }] = [made].flat()[0].output;
-  Object.assign(globalThis, { window: globalThis, document: { baseURI: "https://slipway.example/api/ui/" }, ...globals });
+  const document = { baseURI: "https://slipway.example/api/ui/" };
+  Object.assign(globalThis, { window: globalThis, document, localStorage: { getItem: () => null }, BroadcastChannel: Tabs, ...globals });
   return import(`data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
+}
+
+/** Tabs of which this one is the only: a real channel would keep the program from its end. */
+class Tabs {
+  postMessage() {}
+  addEventListener() {}
 }
 
 /** The value on standard input. */
