@@ -6,6 +6,7 @@ from importlib import metadata
 from pathlib import Path
 
 from shared import __version__
+from slipway.commands.clone import DISTRIBUTION
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
 
 _TESTED = "Programming Language :: Python :: "
@@ -42,7 +43,7 @@ def disk(folder: Path, free: int | None = None) -> Finding:
 def _tested() -> list[str]:
     """The versions of Python in the package's metadata; none if it was not installed."""
     try:
-        names = metadata.metadata("slipway").get_all("Classifier") or []
+        names = metadata.metadata(DISTRIBUTION).get_all("Classifier") or []
     except metadata.PackageNotFoundError:
         return []
     return [name.removeprefix(_TESTED) for name in names if name.startswith(_TESTED)]

@@ -116,5 +116,5 @@ async def test_what_could_not_be_cancelled_is_named_and_the_exit_code_says_so() 
 async def test_a_job_or_conditions_are_named_and_not_both(words: tuple[str, ...]) -> None:
     service = Service(3)
     result = await cancel(service, *words)
-    assert "name a job, or conditions" in str(result.exception)
+    assert "name either a job or conditions" in str(result.exception)
     assert service.lists == service.cancels == []
