@@ -287,7 +287,7 @@ async def test_no_secret_query_or_signature_reaches_a_log_or_a_repr(caplog: pyte
     caplog.set_level(logging.DEBUG)
     asyncio.get_running_loop().set_debug(True)
     broken_answer = reply(500, "X: \x00\r\n", body=CANARY.encode())
-    async with receiver(broken_answer) as broken, receiver(hang) as slow, sender(total_seconds=0.2) as one:
+    async with receiver(broken_answer) as broken, receiver(hang) as slow, sender(total_seconds=1.0) as one:
         urls = [broken.url, slow.url, "http://127.0.0.1:1/", f"https://user:{CANARY}@example.com/"]
         deliveries = [await one.post(f"{u}?{CANARY}", "evt_abc", BODY, [SECRET], NOW) for u in urls]
         observation = caplog.text + repr(deliveries) + repr(one) + str(vars(one))
