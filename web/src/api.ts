@@ -154,8 +154,8 @@ export async function json<T>(path: string, options: Options = {}): Promise<T> {
   return parsed(await call(path, options), options.shape);
 }
 
-/** A proxy may answer in the API's place, with a page of its own. */
-async function parsed<T>(answer: Response, shape: Shape = {}): Promise<T> {
+/** The JSON of an answer: a proxy may have answered in the API's place, with a page of its own. */
+export async function parsed<T>(answer: Response, shape: Shape = {}): Promise<T> {
   let value: unknown;
   try {
     value = await answer.json();

@@ -1,7 +1,6 @@
 /** A job that is watched: one request brings the job, what it wrote to its log, and its new numbers. */
 import { ENDS, type JobDetail, type LiveJob } from "../answers";
-import { call, notOurs } from "../api";
-import { shownError } from "../apierror";
+import { call, parsed } from "../api";
 import { type Polled, usePoll } from "../poll";
 import { checked, JOB } from "../shape";
 import { useMemo } from "preact/hooks";
@@ -51,27 +50,13 @@ export class Live {
         this.more = false;
         return this.shown;
       }
-      this.take(await this.parsed(answer), file);
+      const live = await parsed<LiveJob>(answer, SHAPE);
+      if (live.metrics !== undefined) checked(live.metrics, SERIES);
+      this.take(live, file);
       this.tag = answer.headers.get("etag") ?? "";
       if (signal.aborted) break;
     }
     return this.shown;
-  }
-
-  private async parsed(answer: Response): Promise<LiveJob> {
-    let value: unknown;
-    try {
-      value = await answer.json();
-    } catch {
-      throw notOurs("The answer is not JSON");
-    }
-    try {
-      const live = checked<LiveJob>(value, SHAPE);
-      if (live.metrics !== undefined) checked(live.metrics, SERIES);
-      return live;
-    } catch (error) {
-      throw shownError(error);
-    }
   }
 
   private take(answer: LiveJob, file: string): void {
