@@ -137,7 +137,7 @@ async def test_another_number_than_expected_is_counted_and_asked_for_again(reade
 
     await expect(dialog).to_contain_text("1 of 1 job could not be cancelled")
     await expect(dialog).to_contain_text("<b>train</b>: it is of <i>another</i>")
-    until = after(NOW - timedelta(seconds=3))
+    until = after(NOW - timedelta(seconds=4))
     conditions = {"owner": "ann@example.com", "contains": "train", "state": "active", "until": until}
     assert bodies == [{"conditions": conditions, "expected": 1}] * 2
     await page.keyboard.press("Escape")
