@@ -49,14 +49,8 @@ _BATCH = Foreign(
     "an Azure Batch task or job",
     f"write its command line into {_TOOLKIT}, its image into containerSettings, and wrap them in properties",
 )
-_SKYPILOT = Foreign(
-    "a SkyPilot task",
-    f"{_INIT}; run is {_TOOLKIT}, setup jobPreparation, num_nodes nodeCount",
-)
-_DSTACK = Foreign(
-    "a task of dstack",
-    f"{_INIT}; commands are {_TOOLKIT}, image is in containerSettings, nodes is nodeCount",
-)
+_SKYPILOT = Foreign("a SkyPilot task", f"{_INIT}; run is {_TOOLKIT}, num_nodes nodeCount")
+_DSTACK = Foreign("a task of dstack", f"{_INIT}; commands are {_TOOLKIT}, nodes nodeCount")
 _SBATCH = Foreign(
     "a Slurm batch script",
     f'{_INIT}; --nodes is "nodeCount", --time "constraints": {{"maxWallClockTime": …}}',

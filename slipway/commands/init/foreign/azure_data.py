@@ -11,10 +11,10 @@ from slipway.commands.init.foreign.common import DATA
 from slipway.commands.init.foreign.draft import UNKNOWN, Draft
 from slipway.commands.init.foreign.yaml_tree import Member
 
-_KEPT = "what the job writes is kept with it: slipway download JOB"
+_IN_OUTPUT = "what the job writes is kept with it: slipway download JOB"
 #: Their members, and what is said of those that are not translated.
 OF_INPUT: Mapping[str, str] = {"type": "", "path": "", "mode": "its container is mounted"}
-OF_OUTPUT: Mapping[str, str] = {"type": "", **dict.fromkeys(("path", "mode", "name", "version"), _KEPT)}
+OF_OUTPUT: Mapping[str, str] = {"type": "", **dict.fromkeys(("path", "mode", "name", "version"), _IN_OUTPUT)}
 _MOUNTS = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
 _HTTPS = re.compile(r"https://([a-z0-9]+)\.blob\.[\w.]+/([a-z0-9-]+)(?:/([^?#]*))?", re.ASCII)
 _WASBS = re.compile(

@@ -19,7 +19,7 @@ PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
 _RUN, _SETUP = "run.sh", "setup.sh"
 _ENVIRONMENT = "$AZ_BATCHAI_JOB_TEMP/environment"
 #: Where a script is: its own folder, whether the job was sent or dropped.
-_HERE = 'cd "$(dirname "$0")" || exit'
+_CHDIR = 'cd "$(dirname "$0")" || exit'
 #: One line that installs a list of packages, and the list.
 _INSTALL = re.compile(
     r"\s*(?:(?:python3? -m |uv )?pip3? install|conda env (?:create|update))(?: -q| --quiet| -U| --upgrade)* "
@@ -38,7 +38,7 @@ def files_of(draft: Draft) -> dict[str, str]:
     if draft.run.strip():
         files[_RUN] = _script(draft, draft.run)
     if draft.setup.strip():
-        files[_SETUP] = f"{_HERE}\n{draft.setup.rstrip()}\n"
+        files[_SETUP] = f"{_CHDIR}\n{draft.setup.rstrip()}\n"
     files[JOB_FILE] = _json({"properties": _properties(draft)})
     if envelope := _envelope(draft):
         files[ENVELOPE_FILE] = _json(envelope)
@@ -46,7 +46,7 @@ def files_of(draft: Draft) -> dict[str, str]:
 
 
 def _script(draft: Draft, text: str) -> str:
-    lines = [f"# {draft.file.rpartition('/')[2]}, for slipway run", _HERE]
+    lines = [f"# {draft.file.rpartition('/')[2]}, for slipway run", _CHDIR]
     if draft.packages:
         lines.append(f'. "{_ENVIRONMENT}/activate"')
     return "\n".join([*lines, *draft.before, text.rstrip()]) + "\n"

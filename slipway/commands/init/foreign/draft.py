@@ -156,19 +156,19 @@ def apply(rules: Mapping[str, Rule], member: Member, draft: Draft, place: str = 
             draft.note(one, "unknown", UNKNOWN)
 
 
-def _paths(place: str, name: str) -> tuple[str, str]:
+def _paths(place: str, name: str) -> list[str]:
     begin = f"{place}." if place else ""
-    return f"{begin}{name}", f"{begin}*"
+    return [f"{begin}{name}", f"{begin}*"]
 
 
 def _is_in(rules: Mapping[str, Rule], path: str) -> bool:
     return path in rules or any(rule.startswith(f"{path}.") for rule in rules)
 
 
-def wrong(member: Member, draft: Draft, wanted: str) -> Failure:
+def wrong(member: Member, draft: Draft, kind: str) -> Failure:
     """The failure for a member of another type."""
     shown = f", not {printable(member.text)[:_SHOWN]}" if member.text else ""
-    return Failure(f"{draft.file}:{member.line}: {printable(member.path)} is {wanted}{shown}")
+    return Failure(f"{draft.file}:{member.line}: {printable(member.path)} is {kind}{shown}")
 
 
 def text_of(member: Member, draft: Draft) -> str:

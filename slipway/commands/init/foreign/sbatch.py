@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import PurePath
+from typing import NamedTuple
 
 from shared.jobspec import redact
 from slipway.commands.init.foreign.compose import runs_file
@@ -24,6 +25,13 @@ _PROGRAMS = {
     "srun": "only nodes of Slurm have it; elsewhere run the command itself, or by mpirun",
     "module": "only some clusters have it; an image or a list of packages has what the script needs",
 }
+
+
+class _Word(NamedTuple):
+    """The full name of an option, or what is not one, and the value in the same word."""
+
+    name: str
+    value: str | None
 
 
 def is_script(text: str) -> bool:
@@ -77,26 +85,24 @@ def _options(words: list[str], number: int, draft: Draft) -> Iterator[tuple[Memb
     """Each option of a line with its value; what is not one is noted."""
     rest = iter(words)
     for word in rest:
-        name, equals, value = _split(word)
+        name, value = _split(word)
         if name not in OPTIONS:
             draft.notes.append(Note(number, printable(word[:60]), "unknown", UNKNOWN))
             continue
-        option, text = OPTIONS[name], value if equals else None
+        option, text = OPTIONS[name], value
         if option.value == "needed" and text is None and (text := next(rest, None)) is None:
             raise Failure(f"{draft.file}:{number}: --{name} has no value")
         yield Member(f"--{name}", number, name, text, text), option
 
 
-def _split(word: str) -> tuple[str, bool, str]:
-    """The full name of an option, whether its value is in the word, and the value."""
+def _split(word: str) -> _Word:
     if word.startswith("--"):
         name, equals, value = word[2:].partition("=")
         longer = [one for one in OPTIONS if one.startswith(name)] if name else []
-        return name if name in OPTIONS or len(longer) != 1 else longer[0], bool(equals), value
+        return _Word(name if name in OPTIONS or len(longer) != 1 else longer[0], value if equals else None)
     if word.startswith("-") and (name := _LETTERS.get(word[1:2], "")):
-        value = word[2:].removeprefix("=")
-        return name, bool(value), value
-    return "", False, ""
+        return _Word(name, word[2:].removeprefix("=") or None)
+    return _Word("", None)
 
 
 def _name_programs(text: str, draft: Draft) -> None:

@@ -48,7 +48,7 @@ OPTIONS: Mapping[str, Option] = {
     "job-name": Option(common.name, "J"),
     "mem": Option(sbatch_rules.memory),
     "nodes": Option(sbatch_rules.nodes, "N"),
-    "no-requeue": Option(sbatch_rules.once, value="none"),
+    "no-requeue": Option(sbatch_rules.no_retry, value="none"),
     "ntasks-per-node": Option(sbatch_rules.tasks_of_node),
     "partition": Option(sbatch_rules.resource("partition"), "p"),
     "qos": Option(sbatch_rules.resource("qos"), "q"),

@@ -98,7 +98,7 @@ def cpus(member: Member, draft: Draft) -> None:
 
 
 def tasks_of_node(member: Member, draft: Draft) -> None:
-    """The tasks of a node."""
+    """How many processes a node has: the script starts them itself."""
     draft.whole["tasks"] = member
     draft.note(member, "none", TASKS)
 
@@ -126,7 +126,7 @@ def export(member: Member, draft: Draft) -> None:
             draft.note(member, "none", f"{what}; send one: slipway run --env NAME")
 
 
-def once(member: Member, draft: Draft) -> None:
+def no_retry(member: Member, draft: Draft) -> None:
     """No new attempt when a node is lost."""
     draft.retry["infrastructure"] = 0
 

@@ -21,7 +21,7 @@ _OF_AZURE = ("command", "component", "trial", "jobs")
 _OF_SKY = ("run", "setup", "resources", "num_nodes", "workdir", "file_mounts", "envs")
 #: Stands for the folder of the job: what is beside it is of no concern.
 _NOWHERE = Path("/translated")
-_WANTED = "a task of SkyPilot or dstack, a command job of Azure ML, or a script for sbatch"
+_FORMATS = "a task of SkyPilot or dstack, a command job of Azure ML, or a script for sbatch"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def translate(file: Path) -> Translation:
         with file.open("rb") as opened:
             data = opened.read(LONGEST + 1)
     except OSError as error:
-        raise Failure(f"{file}: cannot be read: {error.strerror}; {_WANTED} was expected") from error
+        raise Failure(f"{file}: cannot be read: {error.strerror}; {_FORMATS} was expected") from error
     name = printable(str(file))
     text, draft = decoded(data, name), Draft(name)
     if sbatch.is_script(text):
@@ -55,7 +55,7 @@ def translate(file: Path) -> Translation:
         system = _read_yaml(tree(text, name), draft)
     folder = _folder(file.parent, draft)
     for copy, source in draft.copies.items():
-        draft.files[copy] = _beside(file.parent, source, draft)
+        draft.files[copy] = _text_beside(file.parent, source, draft)
     files = files_of(draft)
     _check(files, name)
     # A stable order: those of one line in the order in which they were met.
@@ -80,13 +80,13 @@ def _read_yaml(root: Member, draft: Draft) -> str:
     if members.keys() & set(_OF_SKY):
         sky.read(root, draft)
         return "a task of SkyPilot"
-    raise Failure(f"{draft.file}: is not {_WANTED}", REJECTED)
+    raise Failure(f"{draft.file}: is not {_FORMATS}", REJECTED)
 
 
-def _only(wanted: str, kind: str, root: Member, draft: Draft) -> None:
-    if kind != wanted:
+def _only(name: str, kind: str, root: Member, draft: Draft) -> None:
+    if kind != name:
         line = root.members["type"].line if "type" in root.members else 1
-        what = f"has the type {printable(kind)[:40]}; only {wanted} is a job here"
+        what = f"has the type {printable(kind)[:40]}; only {name} is a job here"
         raise Failure(f"{draft.file}:{line}: {what}", REJECTED)
 
 
@@ -104,7 +104,7 @@ def _folder(beside: Path, draft: Draft) -> Path:
     return beside
 
 
-def _beside(folder: Path, name: str, draft: Draft) -> str:
+def _text_beside(folder: Path, name: str, draft: Draft) -> str:
     """The text of a file that the other one names, in its folder or below."""
     path = folder / name
     try:

@@ -103,7 +103,8 @@ class _Reader:
             _refuse(self._file, line, depth > _DEEPEST)
         if isinstance(node, yaml.MappingNode):
             pairs = {
-                one: self.member(value, _below(path, one), one, depth + 1) for one, value in self._pairs(node)
+                one: self.member(value, _path_of(path, one), one, depth + 1)
+                for one, value in self._pairs(node)
             }
             return Member(path, line, name, members=pairs, kind="object")
         if isinstance(node, yaml.SequenceNode):
@@ -117,20 +118,20 @@ class _Reader:
         import yaml
 
         own = dict[str, yaml.Node]()
-        brought = dict[str, yaml.Node]()
+        common = dict[str, yaml.Node]()
         for key, value in node.value:
             line = key.start_mark.line + 1
             if key.tag == _MERGE:
-                brought |= self._brought(value)
+                common |= self._common_members(value)
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise Failure(f"{self._file}:{line}: a list or an object stands where a name belongs")
             if key.value in own:
                 raise Failure(f"{self._file}:{line}: {printable(key.value)} is there twice; remove one")
             own[key.value] = value
-        yield from (brought | own).items()
+        yield from (common | own).items()
 
-    def _brought(self, value: yaml.Node) -> dict[str, yaml.Node]:
+    def _common_members(self, value: yaml.Node) -> dict[str, yaml.Node]:
         import yaml
 
         if not isinstance(value, yaml.MappingNode) or any(key.tag == _MERGE for key, _ in value.value):
@@ -153,5 +154,5 @@ class _Reader:
             raise Failure(f"{self._file}:{line}: {text} is not a number; put it in quotes") from error
 
 
-def _below(path: str, name: str) -> str:
+def _path_of(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
