@@ -111,6 +111,11 @@ class Settings(Values):
         host = self.values.get("WEBSITE_HOSTNAME", "").partition(":")[0]
         return frozenset((*self.names("SLIPWAY_OWN_HOSTS"), *([host] if host else [])))
 
+    def page(self) -> str:
+        """The address of the page for browsers, where App Service gave the app a name; else ""."""
+        host = self.values.get("WEBSITE_HOSTNAME", "")
+        return f"https://{host}/api/ui/" if host.partition(":")[0] not in ("", "localhost") else ""
+
     def cluster_id(self, cluster: str) -> str:
         """The id by which job files name a cluster of any engine."""
         subscription, group = self.text("SLIPWAY_SUBSCRIPTION"), self.text("SLIPWAY_RESOURCE_GROUP")

@@ -33,6 +33,7 @@ from shared.settings import Settings
 if TYPE_CHECKING:
     from shared.adapters.storage.sharded_table import ShardedTable
     from shared.adapters.storage.wire.connection import Account, Connection
+    from shared.core.notify.channels import Channel
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -71,8 +72,10 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.snapshots import BlobSnapshots
     from shared.adapters.storage.tables import tables
     from shared.adapters.storage.wire.connection import Account, Connection
+    from shared.adapters.webhook.channels import ChannelSender
     from shared.adapters.webhook.sender import WebhookSender
 
+    webhooks = WebhookSender(policy.urls)
     connection = Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID"))
     account = Account(connection)
     troubles = Troubles(_now)
@@ -84,7 +87,8 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         snapshots=BlobSnapshots(account, connection, snapshots, _now),
         queues=StorageQueues(account),
-        webhooks=WebhookSender(policy.urls),
+        webhooks=webhooks,
+        channels=ChannelSender(webhooks, _channels(settings, policy.urls), settings.page()),
         engines=engines,
         seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
         policy=policy,
@@ -179,6 +183,12 @@ def _checked(policy: Policy) -> Policy:
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
     named = {one.name: one.metadata[SETTING] for one in fields(Policy) if SETTING in one.metadata}
+    urls = UrlPolicy(
+        ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
+        allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
+        own_hosts=settings.own_hosts(),
+    )
+    channels = _channels(settings, urls)
     return Policy(
         **{field: settings.value(name) for field, name in named.items()},
         schedule=settings.schedule(),
@@ -187,11 +197,9 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
         prices=_prices(settings),
         secret_hosts=_secrets(settings, hosts=True),
-        urls=UrlPolicy(
-            ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
-            allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
-            own_hosts=settings.own_hosts(),
-        ),
+        channels={name: one.teams for name, one in channels.items()},
+        operators=tuple(name for name, one in channels.items() if one.operators),
+        urls=urls,
         limits=_limits(settings),
         completion=_completion(settings, clusters),
     )
@@ -292,6 +300,14 @@ def _addresses(settings: Settings, account: Account, connection: Connection) -> 
 
     seconds = settings.minutes("SLIPWAY_ADDRESS_MINUTES")
     return BlobAddresses(account, connection, timedelta(seconds=seconds), _now) if seconds else None
+
+
+def _channels(settings: Settings, urls: UrlPolicy) -> dict[str, Channel]:
+    if settings.document("SLIPWAY_CHANNELS") == {}:
+        return {}
+    from shared.core.notify.channels import channels_from
+
+    return _read_document(settings, "SLIPWAY_CHANNELS", partial(channels_from, urls=urls))
 
 
 def _secrets(settings: Settings, *, hosts: bool = False) -> dict[str, Any]:

@@ -109,6 +109,10 @@ class Policy:
     default_notify: tuple[JsonObject, ...] = field(metadata=_setting("SLIPWAY_DEFAULT_NOTIFY"))
     #: name of a webhook secret → the hosts that it is for; no entry for a secret that is for any host
     secret_hosts: Mapping[str, frozenset[str]]
+    #: name of a channel → the teams whose jobs may name it; None for one that is for every job
+    channels: Mapping[str, frozenset[str] | None]
+    #: the channels that get the operators' events
+    operators: tuple[str, ...]
     urls: UrlPolicy
     limits: Limits
     completion: Defaults

@@ -154,6 +154,13 @@ class Webhooks(Protocol):
         """One try, bounded in time, behind both gates."""
 
 
+class Channels(Protocol):
+    """Sends events as messages that people read."""
+
+    async def send(self, name: str, event_id: str, event: str, now: datetime) -> Posted:
+        """One try, bounded in time. Raises Misconfigured for a name that the settings do not have."""
+
+
 @dataclass(frozen=True)
 class BlobFolder:
     """A folder of a container in the deployment's own account; `path` has no slash at its ends."""
@@ -223,6 +230,7 @@ class Ports:
     snapshots: Snapshots
     queues: Queues
     webhooks: Webhooks
+    channels: Channels
     engines: Engines
     seal: Seal
     policy: Policy

@@ -17,8 +17,10 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.teams import TableTeams
+from shared.adapters.webhook.channels import ChannelSender
 from shared.core.engine import Cluster, Engine
 from shared.core.job import Job
+from shared.core.notify.channels import Channel
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.accept import Accepted
@@ -100,6 +102,7 @@ class World:
             snapshots=self.snapshots,
             queues=self.queues,
             webhooks=self.webhooks,
+            channels=ChannelSender(self.webhooks, {}, ""),
             engines=Engines(self.engine),
             seal=AesSeal([base64.b64encode(b"k" * 32).decode()]),
             policy=replace(
@@ -128,6 +131,12 @@ class World:
 
     def policy(self, **changes: Any) -> None:
         self.ports = replace(self.ports, policy=replace(self.ports.policy, **changes))
+
+    def open_channels(self, **channels: Channel) -> None:
+        sender = ChannelSender(self.webhooks, channels, "https://app.example.com/api/ui/")
+        self.use(channels=sender)
+        operators = tuple(name for name, one in channels.items() if one.operators)
+        self.policy(channels={name: one.teams for name, one in channels.items()}, operators=operators)
 
     def use(self, **ports: Any) -> None:
         self.ports = replace(self.ports, **ports)
