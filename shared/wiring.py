@@ -22,7 +22,6 @@ from shared.core.cost.prices import Price, prices_from
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
-from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import SETTING, Policy
 from shared.core.ports import Addresses, Engines, Ports
 from shared.core.trouble import Troubles
@@ -33,7 +32,6 @@ from shared.settings import Settings
 if TYPE_CHECKING:
     from shared.adapters.storage.sharded_table import ShardedTable
     from shared.adapters.storage.wire.connection import Account, Connection
-    from shared.core.notify.channels import Channel
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -88,7 +86,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         snapshots=BlobSnapshots(account, connection, snapshots, _now),
         queues=StorageQueues(account),
         webhooks=webhooks,
-        channels=ChannelSender(webhooks, _channels(settings, policy.urls), settings.page()),
+        channels=ChannelSender(webhooks, policy.channels, settings.page()),
         engines=engines,
         seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
         policy=policy,
@@ -183,12 +181,6 @@ def _checked(policy: Policy) -> Policy:
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
     named = {one.name: one.metadata[SETTING] for one in fields(Policy) if SETTING in one.metadata}
-    urls = UrlPolicy(
-        ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
-        allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
-        own_hosts=settings.own_hosts(),
-    )
-    channels = _channels(settings, urls)
     return Policy(
         **{field: settings.value(name) for field, name in named.items()},
         schedule=settings.schedule(),
@@ -197,9 +189,8 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
         prices=_prices(settings),
         secret_hosts=_secrets(settings, hosts=True),
-        channels={name: one.teams for name, one in channels.items()},
-        operators=tuple(name for name, one in channels.items() if one.operators),
-        urls=urls,
+        channels=settings.channels(),
+        urls=settings.urls(),
         limits=_limits(settings),
         completion=_completion(settings, clusters),
     )
@@ -300,14 +291,6 @@ def _addresses(settings: Settings, account: Account, connection: Connection) -> 
 
     seconds = settings.minutes("SLIPWAY_ADDRESS_MINUTES")
     return BlobAddresses(account, connection, timedelta(seconds=seconds), _now) if seconds else None
-
-
-def _channels(settings: Settings, urls: UrlPolicy) -> dict[str, Channel]:
-    if settings.document("SLIPWAY_CHANNELS") == {}:
-        return {}
-    from shared.core.notify.channels import channels_from
-
-    return _read_document(settings, "SLIPWAY_CHANNELS", partial(channels_from, urls=urls))
 
 
 def _secrets(settings: Settings, *, hosts: bool = False) -> dict[str, Any]:

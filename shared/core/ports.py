@@ -21,6 +21,7 @@ from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.ledger.ledger import Ledger, Outbox
 from shared.core.ledger.node_history import NodeHistories
 from shared.core.meter import Meter, NoMeter
+from shared.core.notify.queues import Queues
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.looks import Looks
@@ -101,16 +102,6 @@ class Drops(Protocol):
 
     async def try_write(self) -> None:
         """Make a write into `runs` that leaves nothing. Raises Unavailable if it is refused."""
-
-
-class Queues(Protocol):
-    """Queues that wake functions up."""
-
-    async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
-        """Send a message that never expires, visible after `delay` seconds. Returns its id."""
-
-    async def try_write(self, queue: str) -> None:
-        """Make a write to a queue that leaves nothing. Raises Unavailable if it is refused."""
 
 
 class Seal(Protocol):

@@ -87,7 +87,7 @@ async def _why_closed(ports: Ports, notice: Notice, url: str) -> str | None:
     channels, name = ports.policy.channels, channel_of(url)
     if name not in channels:
         raise Misconfigured(f"SLIPWAY_CHANNELS does not name the channel {name!r}")
-    if channels[name] is None or not notice.job_id.startswith(("j_", "s_")):
+    if channels[name].teams is None or not notice.job_id.startswith(("j_", "s_")):
         return None
     return why_closed(ports.policy, url, await _team(ports, notice.job_id))
 

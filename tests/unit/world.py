@@ -51,6 +51,14 @@ CLUSTER = Cluster(
 #: That of a deployment without settings, on which jobs may mount any container.
 POLICY = policy_of(Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}), {"dev": CLUSTER})
 POLICY = replace(POLICY, limits=replace(POLICY.limits, mountable=None))
+COMPLETION = Defaults(
+    cluster_id=CLUSTER.id,
+    clusters={"dev": CLUSTER.id},
+    storage_account="acct",
+    drop_container="scripts",
+    drop_account="acct",
+    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
+)
 
 
 def job_json(**properties: Any) -> dict[str, Any]:
@@ -105,18 +113,7 @@ class World:
             channels=ChannelSender(self.webhooks, {}, ""),
             engines=Engines(self.engine),
             seal=AesSeal([base64.b64encode(b"k" * 32).decode()]),
-            policy=replace(
-                POLICY,
-                receipts=True,
-                completion=Defaults(
-                    cluster_id=CLUSTER.id,
-                    clusters={"dev": CLUSTER.id},
-                    storage_account="acct",
-                    drop_container="scripts",
-                    drop_account="acct",
-                    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
-                ),
-            ),
+            policy=replace(POLICY, receipts=True, completion=COMPLETION),
             clock=self.clock,
             token=lambda: f"t{next(count)}",
             jitter=lambda: 0.5,
@@ -135,8 +132,7 @@ class World:
     def open_channels(self, **channels: Channel) -> None:
         sender = ChannelSender(self.webhooks, channels, "https://app.example.com/api/ui/")
         self.use(channels=sender)
-        operators = tuple(name for name, one in channels.items() if one.operators)
-        self.policy(channels={name: one.teams for name, one in channels.items()}, operators=operators)
+        self.policy(channels=channels)
 
     def use(self, **ports: Any) -> None:
         self.ports = replace(self.ports, **ports)

@@ -19,7 +19,7 @@ _MEMBERS = {"kind", "url", "teams", "operators"}
 
 @dataclass(frozen=True)
 class Channel:
-    """One channel."""
+    """Where the messages of a name go."""
 
     kind: Kind
     url: str = field(repr=False)
@@ -36,26 +36,26 @@ def channels_from(document: object, urls: UrlPolicy) -> dict[str, Channel]:
     return {name: _channel(name, one, urls) for name, one in document.items()}
 
 
-class Names(Protocol):
-    """What a deployment says of its channels, without their addresses."""
+class Declared(Protocol):
+    """The receivers that an operator declares."""
 
     @property
-    def channels(self) -> Mapping[str, frozenset[str] | None]: ...  # noqa: D102
+    def channels(self) -> Mapping[str, Channel]: ...  # noqa: D102
 
     @property
     def default_notify(self) -> Sequence[Mapping[str, Any]]: ...  # noqa: D102
 
 
-def why_closed(names: Names, url: str, team: str) -> str | None:
+def why_closed(declared: Declared, url: str, team: str) -> str | None:
     """Why no event of a team's job goes into a channel; None if it does.
 
     A channel of other teams is as unknown as one that does not exist. The deployment's default receivers are
     for every job.
     """
     name = channel_of(url)
-    if name in names.channels:
-        teams = names.channels[name]
-        if teams is None or team in teams or any(one.get("url") == url for one in names.default_notify):
+    if name in declared.channels:
+        teams = declared.channels[name].teams
+        if teams is None or team in teams or any(one.get("url") == url for one in declared.default_notify):
             return None
     return f"there is no channel named {name!r} for jobs of this team"
 

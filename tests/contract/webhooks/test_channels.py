@@ -31,7 +31,7 @@ def event(**data: Any) -> str:
     )
 
 
-async def sent(
+async def posted_to(
     kind: Kind, answer: Answer, written: str, *, policy: UrlPolicy = LOCAL, url: str = ""
 ) -> tuple[Posted, Receiver]:
     async with receiver(answer) as remote, sender(policy) as webhooks:
@@ -52,7 +52,7 @@ def every(value: Any, name: str) -> list[Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_message_arrives_with_its_facts_a_link_and_the_id_of_the_event(kind: Kind) -> None:
-    posted, remote = await sent(kind, reply(202), event(lastError="ValueError: x"))
+    posted, remote = await posted_to(kind, reply(202), event(lastError="ValueError: x"))
 
     assert (posted.outcome, posted.status) == ("delivered", 202)
     (body,) = remote.bodies
@@ -69,7 +69,7 @@ async def test_a_message_arrives_with_its_facts_a_link_and_the_id_of_the_event(k
 async def test_what_a_job_wrote_is_shown_as_it_is_and_no_more(kind: Kind) -> None:
     hostile = dict.fromkeys(("name", "experiment", "message", "lastError"), HOSTILE * 60)
 
-    _, remote = await sent(kind, reply(200), event(**hostile))
+    _, remote = await posted_to(kind, reply(200), event(**hostile))
 
     (body,) = remote.bodies
     assert len(body) < 28_000  # what Teams takes
@@ -103,7 +103,7 @@ async def test_answers_mean_what_those_of_webhooks_mean(
 ) -> None:
     caplog.set_level(logging.DEBUG)
 
-    posted, _ = await sent(kind, answer, event())
+    posted, _ = await posted_to(kind, answer, event())
 
     assert posted.outcome == outcome
     assert posted.retry_after == (7 if posted.status == 429 else None)
@@ -113,7 +113,7 @@ async def test_answers_mean_what_those_of_webhooks_mean(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{}/", "https://10.0.0.1/", "https://localhost/"])
 async def test_an_address_of_an_inner_network_is_not_called(kind: Kind, url: str) -> None:
-    posted, remote = await sent(kind, reply(200), event(), policy=UrlPolicy(), url=url.format(9))
+    posted, remote = await posted_to(kind, reply(200), event(), policy=UrlPolicy(), url=url.format(9))
 
     assert (posted.outcome, remote.connections) == ("refused", 0)
 
