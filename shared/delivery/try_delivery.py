@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from shared.core.errors import DEFECT, Misconfigured, SlipwayError, Unreadable
 from shared.core.meter import timed
 from shared.core.notify.channels import why_closed
-from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
+from shared.core.notify.events import NOTICES, OF_OPERATORS, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
 from shared.core.notify.webhook_url import DEFAULT, why_unsigned
 from shared.core.pacing.wait_kinds import WaitKind
@@ -87,7 +87,7 @@ async def _why_closed(ports: Ports, notice: Notice, url: str) -> str | None:
     channels, name = ports.policy.channels, channel_of(url)
     if name not in channels:
         raise Misconfigured(f"SLIPWAY_CHANNELS does not name the channel {name!r}")
-    if channels[name].teams is None or not notice.job_id.startswith(("j_", "s_")):
+    if channels[name].teams is None or notice.job_id.startswith(OF_OPERATORS):
         return None
     return why_closed(ports.policy, url, await _team(ports, notice.job_id))
 

@@ -35,6 +35,7 @@ from tests.doubles.memory import (
     MemoryDrops,
     MemoryLedger,
     MemoryQueues,
+    MemoryTable,
     MemoryWebhooks,
 )
 from tests.doubles.memory_engine import MemoryEngine
@@ -175,3 +176,9 @@ class World:
 
     def events(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, _, body in self.webhooks.posts]
+
+
+def rows_of(world: World) -> list[Any]:
+    """Every row of the ledger, as it is stored."""
+    assert isinstance(world.ledger.table, MemoryTable)
+    return [one.row for one in world.ledger.table.held.values()]

@@ -21,7 +21,7 @@ from shared.intake.teams import with_teams
 from shared.operate.receivers import receivers
 from shared.operate.redeliver import events_of, redeliver_job, send_test, shown
 from tests.unit.delivery.test_webhook_secrets import ROADS, found_in, share, signed
-from tests.unit.world import World, job_json
+from tests.unit.world import World, job_json, rows_of
 
 ADDRESS = "https://hooks.slack.com/services/Canary7Channel"
 OPEN = Channel("slack", ADDRESS)
@@ -113,7 +113,8 @@ async def test_the_whole_way_of_an_end_shows_no_address(
     stored = await world.ports.ledger.get(job.id)
     assert stored is not None
     shown_texts = [
-        repr(world.ledger.table.rows),
+        repr(rows_of(world)),
+        repr(stored.job),
         json.dumps(whole(stored.job)),
         shown(event).model_dump_json(),
         "".join(one.model_dump_json() for one in await receivers(world.ports)),
