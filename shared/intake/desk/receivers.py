@@ -10,7 +10,7 @@ from shared.core.notify.channels import why_closed
 from shared.core.notify.webhook_url import DEFAULT, hides, refusal, safe_url, why_unsigned
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.core.teams.membership import NO_TEAM, Share
+from shared.core.teams.share import NO_TEAM, Share
 from shared.jobspec import Problem, RequestedReceiver, channel_of
 
 if TYPE_CHECKING:
