@@ -40,6 +40,7 @@ WORDS = {
     "download": "{job} --to {folder}/home",
     "cat": "{job} stdout.txt",
     "receipt": "{job}",
+    "support": "{job} --to {folder}/support.zip",
     "nodes": "",
     "audit": "",
     "events list": "{job}",

@@ -65,6 +65,8 @@ cat JOB stdout.txt
 download JOB --to fetched
 download JOB --to fetched --json stdouterr/stdout.txt
 receipt JOB > receipt.json
+support JOB --to helped.zip
+support JOB --to helped.zip --json
 rerun receipt.json --json => AGAIN
 wait AGAIN
 rerun RECEIPT

@@ -88,6 +88,7 @@ OTHERS = {
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
     "prices": "reads the price list of Azure",
     "setup": "makes what is missing, each time",
+    "support": "reports what is, and so repeats nothing",
 }
 Method = Callable[[Client, "Scene"], Any]
 READING: dict[str, Method] = {
