@@ -14,7 +14,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 _RECENT, _EARLIER = "2025-12-24T10:00:00Z", "2025-11-24T10:00:00Z"
 _PAGES: Mapping[str, dict[str, Any]] = {
     "": {"jobs": [], "next": "near", "searchedTo": _RECENT},
-    "near": {"jobs": [{**listed(1), "createdAt": "2025-12-01T10:00:00Z"}], "next": "far", "searchedTo": _EARLIER},
+    "near": {
+        "jobs": [{**listed(1), "createdAt": "2025-12-01T10:00:00Z"}],
+        "next": "far",
+        "searchedTo": _EARLIER,
+    },
     "far": {"jobs": [], "next": None},
 }
 
