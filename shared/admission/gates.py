@@ -13,7 +13,15 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from shared.admission.due import is_due
-from shared.admission.sentences import hourly_limit, why_after, why_claim, why_member, why_paused, why_slot
+from shared.admission.sentences import (
+    hourly_limit,
+    why_after,
+    why_claim,
+    why_member,
+    why_own_pause,
+    why_paused,
+    why_slot,
+)
 from shared.core.engine import Why
 from shared.core.job import Job
 from shared.core.ledger.entries import Active, Pause
@@ -86,6 +94,14 @@ def _why_paused(_: Job, world: World) -> Why:
     return why_paused(world.pause) if world.pause is not None else Why("", "")
 
 
+def _is_paused_alone(row: Asking, _: World) -> bool:
+    return bool(row.paused)
+
+
+def _why_paused_alone(job: Job, _: World) -> Why:
+    return why_own_pause(job.paused) if job.paused is not None else Why("", "")
+
+
 def _waits_for_jobs(row: Asking, _: World) -> bool:
     return bool(row.after if isinstance(row, Active) else row.unmet)
 
@@ -131,6 +147,7 @@ def _id(row: Asking) -> str:
 
 
 PAUSE: Final = Gate("pause", _is_paused, _why_paused, of_all=True)
+JOB_PAUSE: Final = Gate("job pause", _is_paused_alone, _why_paused_alone)
 DEPENDENCY: Final = Gate("dependency", _waits_for_jobs, _why_after)
 RATE: Final = Gate("rate", _exceeds_rate, lambda _, world: hourly_limit(world.policy))
 TIME: Final = Gate("time", _is_early, _why_early)
@@ -139,7 +156,7 @@ QUOTA: Final = Gate("quota", _lacks_claim, lambda job, world: why_claim(job.team
 SLOT: Final = Gate("slot", _lacks_slot, lambda _, world: why_slot(world.policy))
 
 #: The law. A place on one of several clusters would be one more, after the slot.
-GATES: Final = (PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, SLOT)
+GATES: Final = (PAUSE, JOB_PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, SLOT)
 
 
 def judge(row: Asking, world: World, begin: int = 0) -> Pass | Wait:

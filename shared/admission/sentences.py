@@ -8,7 +8,7 @@ from shared.core.engine import Why
 from shared.core.ledger.entries import Pause
 from shared.core.policy import Policy
 from shared.core.relations.claim import WAITS_FOR_QUOTA
-from shared.core.relations.contents import WAITS_FOR_SEAT, Member
+from shared.core.relations.contents import OWN_PAUSE, WAITS_FOR_SEAT, Member, OwnPause
 from shared.core.relations.dependency import WAITS_FOR_JOBS, Dependency, sentence
 from shared.core.teams.document import Quota
 from shared.core.teams.use import described
@@ -20,6 +20,12 @@ PAUSED = "Paused"
 def why_paused(pause: Pause) -> Why:
     """Why a job waits while submissions are paused."""
     return Why(PAUSED, f"waits: {describe_pause(pause)}")
+
+
+def why_own_pause(pause: OwnPause) -> Why:
+    """Why a job waits that a person has paused."""
+    reason = f" ({pause.reason})" if pause.reason else ""
+    return Why(OWN_PAUSE, f"waits until it is resumed: it is paused by {pause.by}{reason}")
 
 
 def describe_pause(pause: Pause) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from shared.admission.gates import GATES, QUOTA, SEAT, SLOT, Gate, Wait, World, judge
-from shared.admission.line import compete, first_in_line
+from shared.admission.line import compete, first_in_line, in_line
 from shared.admission.pauses import paused
 from shared.admission.reason import sentence
 from shared.admission.sentences import describe_pause, hourly_limit, why_slot
@@ -46,7 +46,7 @@ class Loaded(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """The jobs that no gate holds, the oldest first; and what that was judged by."""
+    """The jobs that no gate holds, the first in line first; and what that was judged by."""
 
     rows: Sequence[Active]
     world: World
@@ -76,7 +76,7 @@ async def admitted(ports: Ports, loaded: Loaded) -> Admitted:
     if world.pause is not None:
         log.info("%s: %d jobs wait", describe_pause(world.pause), len(ready))
         return Admitted([], world)
-    ready.sort(key=_age, reverse=True)
+    ready = in_line(ready)
     if not ports.policy.max_active_jobs:
         return Admitted(ready, world)
     return await _with_slots(ports, loaded, ready, world)
@@ -90,10 +90,6 @@ def _by_gate(rows: Iterable[Active], world: World, begin: Gate = GATES[0]) -> di
         verdict = judge(row, world, number)
         lines[verdict.gate if isinstance(verdict, Wait) else None].append(row)
     return lines
-
-
-def _age(row: Active) -> str:
-    return row.listed  # sorts newest first
 
 
 async def _in_time(end: float, name: str, act: Awaitable[T], otherwise: T) -> T:

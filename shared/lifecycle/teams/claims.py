@@ -1,4 +1,4 @@
-"""claims: gives jobs of teams with a quota their claims, oldest first, and frees them after their ends.
+"""claims: gives the jobs of teams with a quota their claims, in the order of their line, until they end.
 
 A claim is written before the job's first submission, and is freed only after its end was recorded, which
 never changes. A crash can only leave a claim that its job uses later, or that the next pass frees.

@@ -63,6 +63,7 @@ WORDS = {
     "cancel": "{job}",
     "release": "{job}",
     "pause": "--reason pipes",
+    "priority": "{job} normal",
     "resume": "",
     "data put": "{folder}/train.py --container {container}",
     "data ls": "--container {container}",

@@ -14,7 +14,7 @@ from shared.admission.permit import Permit, permitted
 from shared.core.job import Dependency, Entry, Job, JobState, Stored, Target, Waiting
 from shared.core.ledger.entries import Active, Pause
 from shared.core.relations.claim import Claim
-from shared.core.relations.contents import Member
+from shared.core.relations.contents import Member, OwnPause
 from shared.core.teams.document import Quota
 from tests.unit.world import POLICY
 
@@ -45,6 +45,13 @@ CASES: dict[str, Case] = {
         {},
         {"pause": Pause(NOW, "ann", "the cluster moves")},
         {"pause": None},
+    ),
+    "job pause": Case(
+        "JobPaused",
+        "waits until it is resumed: it is paused by ann (the data is late)",
+        {"paused": OwnPause(by="ann", since=NOW, reason="the data is late")},
+        {},
+        {},
     ),
     "dependency": Case(
         "Dependency", "waits for data (j_data) to succeed", {"dependencies": (OTHER,)}, {}, {}
@@ -89,8 +96,11 @@ CASES: dict[str, Case] = {
         {"slots": {"j_1"}},
     ),
 }
-#: What holds a job in its own record, so that no world lets it pass.
-OF_RECORDS = {"dependency"}
+#: What holds a job in its own record, so that no world lets it pass; and the members that open it.
+OF_RECORDS: dict[str, dict[str, Any]] = {
+    "job pause": {"paused": None},
+    "dependency": {"dependencies": (OTHER.model_copy(update={"met": True}),)},
+}
 #: Two kinds of one wait: a job has one time.
 APART = {("rate", "time")}
 NAMES = [gate.name for gate in GATES]
@@ -125,6 +135,7 @@ def row_of(job: Job) -> Active:
         team=job.team,
         wait=job.wait,
         planned_wait=job.planned_wait,
+        paused=bool(job.paused),
     )
 
 
@@ -148,7 +159,7 @@ def test_every_gate_has_a_case_and_every_case_a_gate() -> None:
 
 
 def test_the_order_of_the_gates_is_the_law() -> None:
-    assert NAMES == ["pause", "dependency", "rate", "time", "seat", "quota", "slot"]
+    assert NAMES == ["pause", "job pause", "dependency", "rate", "time", "seat", "quota", "slot"]
 
 
 @pytest.mark.parametrize("gate", GATES, ids=NAMES)
@@ -194,10 +205,7 @@ def test_a_job_waits_at_the_first_of_two_gates_that_hold_it(first: str, second: 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_behind_a_gate_that_opens_it_waits_at_the_next(first: str, second: str) -> None:
-    if first in OF_RECORDS:
-        job = job_of(second, dependencies=(OTHER.model_copy(update={"met": True}),))
-    else:
-        job = job_of(first, second)
+    job = job_of(second, **OF_RECORDS[first]) if first in OF_RECORDS else job_of(first, second)
     facts = {**CASES[first].shut, **CASES[second].shut, **CASES[first].open}
 
     assert verdicts(job, world(**facts)) == {second}
@@ -210,8 +218,7 @@ def test_a_job_behind_all_gates_waits_at_the_first_and_passes_them_one_by_one() 
     for name in names:
         waits_at += verdicts(job, facts)
         facts = replace(facts, **CASES[name].open)
-        if name == "dependency":
-            job = job.model_copy(update={"dependencies": ()})
+        job = job.model_copy(update=OF_RECORDS.get(name, {}))
 
     assert waits_at == names
     assert verdicts(job, facts) == {""}
