@@ -20,6 +20,7 @@ from shared.admission.sentences import (
     why_member,
     why_own_pause,
     why_paused,
+    why_person,
     why_slot,
 )
 from shared.core.engine import Why
@@ -46,6 +47,8 @@ class World:
     seats: Collection[str] = frozenset()
     #: the claims on the quotas of teams, by job
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    #: the jobs for which their person has no room in the team's quota
+    held_back: Collection[str] = frozenset()
     #: the jobs for which there is a slot; None where no limit holds
     slots: Collection[str] | None = None
     #: by team, for words
@@ -133,9 +136,17 @@ def _why_member(job: Job, _: World) -> Why:
     return why_member(job.sweep) if job.sweep is not None else Why("", "")
 
 
-def _lacks_claim(row: Asking, world: World) -> bool:
+def _has_no_claim(row: Asking, world: World) -> bool:
     """A claim that was given back since is not the one that the job waits for."""
     return row.needs_claim and not (row.claim is not None and row.claim.is_of(world.claims.get(_id(row))))
+
+
+def _lacks_claim(row: Asking, world: World) -> bool:
+    return _has_no_claim(row, world) and _id(row) not in world.held_back
+
+
+def _is_held_back(row: Asking, world: World) -> bool:
+    return _has_no_claim(row, world) and _id(row) in world.held_back
 
 
 def _lacks_slot(row: Asking, world: World) -> bool:
@@ -153,10 +164,13 @@ RATE: Final = Gate("rate", _exceeds_rate, lambda _, world: hourly_limit(world.po
 TIME: Final = Gate("time", _is_early, _why_early)
 SEAT: Final = Gate("seat", _lacks_seat, _why_member)
 QUOTA: Final = Gate("quota", _lacks_claim, lambda job, world: why_claim(job.team, world.quotas.get(job.team)))
+PERSON: Final = Gate(
+    "person", _is_held_back, lambda job, world: why_person(job.team, world.quotas.get(job.team))
+)
 SLOT: Final = Gate("slot", _lacks_slot, lambda _, world: why_slot(world.policy))
 
 #: The law. A place on one of several clusters would be one more, after the slot.
-GATES: Final = (PAUSE, JOB_PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, SLOT)
+GATES: Final = (PAUSE, JOB_PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, PERSON, SLOT)
 
 
 def judge(row: Asking, world: World, begin: int = 0) -> Pass | Wait:

@@ -41,7 +41,7 @@ async def simulate(seed: int) -> list[str]:
     ]
     swept = _sweeps(run, dice)
     if dice.random() < _SHARED:
-        share(run, jobs=dice.randint(1, 2))
+        share(run, jobs=dice.randint(1, 2), **({"perPerson": {"jobs": 1}} if dice.random() < 0.3 else {}))
     dropped = 0
     if dice.random() < _SKEWED:
         _set_clocks_wrong(run, dice)

@@ -85,7 +85,8 @@ async def planned(ports: Ports, team: str, requests: Requests, of_pass: PassJobs
     """Read a team's record, and plan what is freed, repaid and given. Raises SlipwayError."""
     quota, use = await quota_of(ports, team), await use_of(ports, team)
     month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
-    released = released.repaid(quota, month)
+    # Who is held back is found anew: a pass knows all jobs that wait.
+    released = replace(released.repaid(quota, month), held_back={})
     return Plan(use, released, released.with_claims(requests, quota, month), requests)
 
 

@@ -10,7 +10,7 @@ from shared.admission.reason import never_starts
 from shared.core.cost.usage import Usage
 from shared.core.job import Job
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.relations.claim import WAITS_FOR_PERSON, WAITS_FOR_QUOTA
 from shared.core.relations.contents import OWN_PAUSE, WAITS_FOR_SEAT
 from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.core.states import JobState
@@ -129,7 +129,7 @@ def _most(job: Job) -> Usage:
 
 def _subject(job: Job, word: str) -> str:
     """What a word is about."""
-    if word == WAITS_FOR_QUOTA:
+    if word in (WAITS_FOR_QUOTA, WAITS_FOR_PERSON):
         return job.team
     if word == WAITS_FOR_SEAT and job.sweep:
         return job.sweep.id

@@ -21,7 +21,7 @@ from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.relations.claim import WAITS_FOR_PERSON, WAITS_FOR_QUOTA
 from shared.core.relations.contents import OWN_PAUSE, WAITS_FOR_SEAT
 from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.core.relations.priority import rank
@@ -69,7 +69,7 @@ class _InLine(NamedTuple):
     id: str
 
     @classmethod
-    def of(cls, job: Job | ActiveJob) -> _InLine:
+    def place_of(cls, job: Job | ActiveJob) -> _InLine:
         return cls(rank(job.priority), job.created, job.id)
 
 
@@ -108,7 +108,7 @@ def _sorted(jobs: Sequence[ActiveJob]) -> _Others:
     lines, running = defaultdict[Cause | None, list[_InLine]](list), Counter[str]()
     teams, sweeps, queued = (defaultdict[str, list[datetime]](list) for _ in range(3))
     for job in jobs:
-        lines[job.cause].append(_InLine.of(job))
+        lines[job.cause].append(_InLine.place_of(job))
         if job.until is not None:
             teams[job.team].append(job.until)
             sweeps[job.sweep].append(job.until)
@@ -129,13 +129,15 @@ async def _expected(ports: Ports, job: Job, others: _Others) -> Expectation | No
         return _exactly(slot)
     unmet = {one.job for one in job.unmet} or set(own.unmet if own else ())
     cause = cause_of(job) if job.unmet or not unmet or own is None else own.cause
-    before = bisect_left(others.lines.get(cause, ()), _InLine.of(job))
+    before = bisect_left(others.lines.get(cause, ()), _InLine.place_of(job))
     place = job.waiting.position if job.waiting and job.waiting.position else before + 1
     word = cause.word if cause else ""
     if word == OWN_PAUSE:
         return Expectation(None, None, "it starts after it is resumed: when that is, is not known")
     if word == WAITS_FOR_SEAT and job.sweep:
         return _after_ends(others.sweeps.get(job.sweep.id, ()), place, "sweep")
+    if word == WAITS_FOR_PERSON:
+        return Expectation(None, None, "it starts after another job of its person has ended", place)
     if word in (WAITS_FOR_QUOTA, WAITS_FOR_SEAT):
         return _after_ends(others.teams.get(job.team, ()), place, "team")
     if word == WAITS_FOR_JOBS:

@@ -43,15 +43,15 @@ def person(run: Run, choose: Callable[[list[Job]], list[Job]], *, lasts: int = _
     looks = itertools.count()
 
     async def act(ports: Ports) -> None:
-        look = next(looks)
+        number = next(looks)
         if not chosen and not (waits := choose(_waiting(run))):
-            if look < _LOOKS:
+            if number < _LOOKS:
                 raise Unavailable("nothing waits yet")  # the person looks again
             return
         for job_id in sorted(chosen) or [job.id for job in waits]:
-            if look <= _LOOKS + lasts and await _paused(ports, job_id):
+            if number <= _LOOKS + lasts and await _paused(ports, job_id):
                 chosen.add(job_id)
-        if chosen and look <= _LOOKS + lasts:
+        if chosen and number <= _LOOKS + lasts:
             raise Unavailable("it is not time to resume them")
         await _resume_all(run, ports)
 
