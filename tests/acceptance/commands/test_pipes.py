@@ -64,6 +64,7 @@ WORDS = {
     "cancel": "{job}",
     "release": "{job}",
     "pause": "--reason pipes",
+    "priority": "{job} normal",
     "resume": "",
     "data put": "{folder}/train.py --container {container}",
     "data ls": "--container {container}",

@@ -85,6 +85,11 @@ enqueue MESSAGE --idempotency-key KEY --json
 pause --reason "é + & = ?"
 submit HELLO --json => WAITS
 show WAITS
+priority WAITS high
+priority WAITS low --json
+pause WAITS --reason "the data is late"
+pause WAITS --json
+resume WAITS
 cancel WAITS
 resume --json
 submit SLOW --json => SLOW

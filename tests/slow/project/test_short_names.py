@@ -29,9 +29,6 @@ SHORT = {
         "128 bits of a name that an operator chose"
     ),
     "shared/adapters/storage/other_rows.py: digest[:8]": "the shard; the row's key is the whole digest",
-    "shared/lifecycle/operators/announce.py: hashlib.sha256(key.encode()).hexdigest()[:24]": (
-        "96 bits of the name of a condition, which operators and clusters name"
-    ),
     "shared/core/identity.py: digest[:15]": "an id itself",
     "shared/core/identity.py: job_id[2:18]": (
         "on a cluster the token, in a receipt the id: `stored_receipt.receipt_of`, `rerun.job_of`"
