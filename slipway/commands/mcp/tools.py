@@ -52,7 +52,7 @@ class Tool:
 
 
 def _word(text: str) -> str:
-    """A word that is no option, whatever it begins with."""
+    """The word, if it is a name: one that begins with a dash would be an option. Raises Usage."""
     if text.startswith("-") or not text:
         raise Usage(f"{text[:40] or 'an empty text'!r} is not a name; leave out the dash")
     return text
