@@ -132,6 +132,7 @@ CONCERNS = {
     "RELEASING.md": _ALWAYS,
     "SECURITY.md": _ALWAYS,
     "llms.txt": _ALWAYS,
+    "action.yml": (*_ALWAYS, "guides"),
     "LICENSE": (*_ALWAYS, "install"),
     ".vscode/": _ALWAYS,
     ".devcontainer/": _ALWAYS,

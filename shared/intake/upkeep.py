@@ -18,6 +18,9 @@ from shared.lifecycle.steps import step
 
 log = logging.getLogger(__name__)
 
+#: A pass that comes a little early is not to leave it to the next one.
+_SLACK = 0.9
+
 
 class _Result(Protocol):
     @property
@@ -66,7 +69,7 @@ async def _now_and_then(ports: Ports, name: str, every: float, act: Callable[[],
         return await act()
 
     def good(last: Done) -> float:
-        return every if last.whole else 0.0
+        return _SLACK * every if last.whole else 0.0
 
     if every:
         await ports.chores.get(name, ports.clock(), good, run)

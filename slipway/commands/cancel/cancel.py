@@ -40,14 +40,14 @@ def cancel_all(conditions: Mapping[str, str], url: str, key: str, *, yes: bool, 
             _agreed(listing.jobs)
         answer: Mapping[str, Any] = {"jobs": [], "refused": []}
         if listing.jobs:
-            answer = await api.cancel_jobs(_known(chosen, listing.jobs), len(listing.jobs))
+            answer = await api.cancel_jobs(_as_listed(chosen, listing.jobs), len(listing.jobs))
         show(answer, _cancelled_jobs, as_json=as_json)
         return 1 if answer["refused"] else 0
 
     return asking(ask, url, key)
 
 
-def _known(conditions: Mapping[str, str], jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+def _as_listed(conditions: Mapping[str, str], jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
     """The conditions, which a job that came after these does not fit: the number alone may stay the same."""
     newest = max(datetime.fromisoformat(job["createdAt"]) for job in jobs)
     return {"until": (newest + timedelta(microseconds=1)).isoformat(), **conditions}
