@@ -200,8 +200,9 @@ class Run:
             await self._work(self._upkeep, process)
 
     async def _upkeep(self, ports: Ports) -> None:
-        every = {"inventory_every": 120.0 * self.inventories, "archive_every": 120.0 * self.archives}
-        await upkeep(replace(ports, policy=replace(ports.policy, **every)))
+        inventories, archives = (120.0 * often for often in (self.inventories, self.archives))
+        policy = replace(ports.policy, inventory_every=inventories, archive_every=archives)
+        await upkeep(replace(ports, policy=policy))
 
     def _show(self, number: int) -> None:
         """The hidden messages come again whose round is there."""

@@ -45,7 +45,6 @@ _RECORDS = (
 ROADS: dict[str, tuple[str, str]] = {
     # messages and timers
     "function accept_drop": _OWN_FOLDER,
-    "function inventory": _OWN_FOLDER,
     "function accept_message": _ANY_TEAM,
     "function bury_drop": _CANARIES,
     "function bury_message": _CANARIES,
@@ -54,10 +53,6 @@ ROADS: dict[str, tuple[str, str]] = {
     "function sweeper": (
         "tests/unit/lifecycle/test_mountable.py",
         "test_a_container_that_the_team_lost_meanwhile_is_not_mounted",
-    ),
-    "function archive": (
-        "tests/unit/lifecycle/test_archive.py",
-        "test_the_line_of_another_job_is_not_shown_as_that_of_the_archived_one",
     ),
     # mounts
     "mount azureBlobFileSystems": _MOUNTS,
@@ -148,6 +143,7 @@ _APP_ONLY = {
         "client_settings",
         "functions_off",
         "memo",
+        "chores",
         "joint",
         "looks",
         "meter",
