@@ -378,6 +378,10 @@ class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
 
+class FreeGpus(TypedDict):
+    free: int
+    all: int
+
 class ClusterState(TypedDict):
     name: str
     engine: str
@@ -391,6 +395,7 @@ class ClusterState(TypedDict):
     priority: str
     members: list[ClusterNode]
     facts: Facts
+    gpus: NotRequired[FreeGpus]
     capabilities: dict[str, Capability]
     history: NotRequired[NodeHistory]
 
