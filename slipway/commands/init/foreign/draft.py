@@ -19,6 +19,8 @@ NoteKind = Literal["unknown", "none", "secret", "changed"]
 UNKNOWN = "not a member of this format; it was left out"
 #: What of a text is shown.
 _SHOWN = 120
+#: No number of these files is higher.
+_MOST = 1_000_000_000
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 #: Labels of a job, and the characters of a name and of a value.
 _LABELS, _LABEL_NAME, _LABEL_VALUE = 20, 64, 256
@@ -195,6 +197,7 @@ def text_of(member: Member, draft: Draft) -> str:
 
 def count_of(member: Member, draft: Draft) -> int:
     """A whole number from 1. Raises Failure for anything else."""
-    if not isinstance(member.value, int) or isinstance(member.value, bool) or member.value < 1:
-        raise wrong(member, draft, "a whole number from 1")
-    return member.value
+    value = member.value
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST:
+        raise wrong(member, draft, f"a whole number from 1 to {_MOST:,}")
+    return value

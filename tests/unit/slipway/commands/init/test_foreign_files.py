@@ -173,6 +173,8 @@ _HOSTILE: dict[str, tuple[bytes, int]] = {
     "a number that is none": (b"run: x\nnum_nodes: !!int abc\n", 2),
     "no number of nodes": (b"run: x\nnum_nodes: -1\n", 2),
     "nodes in words": (b"run: x\nnum_nodes: many\n", 2),
+    "too many nodes": (b"run: x\nnum_nodes: 99999999999999999999999999\n", 2),
+    "a limit beyond all time": (b"command: x\nlimits: {timeout: 99999999999999999999999}\n", 2),
     "an object for a text": (b"run: x\nname: {a: b}\n", 2),
     "a text for an object": (b"run: x\nresources: big\n", 2),
     "a service": (b"name: it\ntype: service\ncommands: [x]\n", 2),
