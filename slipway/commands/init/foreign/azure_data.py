@@ -39,7 +39,8 @@ def input_of(member: Member, draft: Draft) -> None:
     where = path.text or "" if path is not None else ""
     place = _place(where)
     if place is None:
-        draft.note(path or member, "none", f"set {shown(variable)}, or write its path into the command; {DATA}")
+        advice = f"set {shown(variable)}, or write its path into the command; {DATA}"
+        draft.note(path or member, "none", advice)
         return
     if not any(one["relativeMountPath"] == member.name for one in draft.mounts):
         mount = {"accountName": place.account, "containerName": place.container}
