@@ -34,7 +34,8 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> Any:
 async def test_an_agent_runs_a_folder_and_fetches_what_it_wrote(door: Door, tmp_path: Path) -> None:
     (tmp_path / "code").mkdir()
     (tmp_path / "code/train.py").write_text(_SCRIPT)
-    key, work = unique("piece"), {"folder": "code", "max_cost": None, "time": "10m"}
+    key = unique("piece")
+    work: dict[str, Any] = {"folder": "code", "max_cost": None, "time": "10m"}
     work |= {"arguments": ["--url=http://127.0.0.1:9"], "env": {"LR": "0.1"}}
     program = StdioServerParameters(
         command=str(Path(sys.executable).with_name("slipway")),
