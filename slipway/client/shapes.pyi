@@ -358,6 +358,10 @@ class SweepDetail(TypedDict):
 class AcceptedSweep(SweepDetail):
     notes: list[str]
 
+class FreeGpus(TypedDict):
+    free: int
+    all: int
+
 class ClusterNode(TypedDict):
     name: str
     state: str
@@ -376,10 +380,6 @@ class Capability(TypedDict):
 class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
-
-class FreeGpus(TypedDict):
-    free: int
-    all: int
 
 class ClusterState(TypedDict):
     name: str
