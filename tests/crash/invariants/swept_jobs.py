@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from shared.adapters.storage.table import joined
+from shared.core.job import Job
 from shared.core.job_sweeps.record import JobSweep
 from shared.core.ledger.finished_jobs import location_of
 from shared.core.ledger.job_sweeps import sweep_of_line
