@@ -22,6 +22,7 @@ class KeptJob(TypedDict):
     id: str
     name: str
     why: str
+    again: NotRequired[bool]
 
 class CancelledJobs(TypedDict):
     jobs: list[CancelledJob]

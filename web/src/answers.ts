@@ -27,6 +27,8 @@ export type KeptJob = {
   id: string;
   name: string;
   why: string;
+  /** True if there was no time left for it: the same request, sent again, goes on with it. */
+  again?: boolean;
 };
 
 /** The jobs that fitted the conditions of a cancellation, the newest first. */

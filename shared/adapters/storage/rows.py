@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
@@ -34,6 +35,7 @@ def shard_of(job_id: str, shards: int) -> int:
     return zlib.crc32(job_id.encode()) % shards
 
 
+@lru_cache(maxsize=1024)
 def partition(shard: int) -> str:
     """The partition key of a shard."""
     return f"s{shard:03d}"

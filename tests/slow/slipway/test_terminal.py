@@ -56,9 +56,10 @@ LINES = {
     "nodes": "nodes",
     "audit": "audit",
     "doctor": "doctor",
+    "support": f"support {ID} --to support.zip",
 }
 #: They show no text of the service's.
-SILENT = ("download", "dead redrive", "doctor")
+SILENT = ("download", "dead redrive", "doctor", "support")
 #: They need storage, or a tool of others, as well; explain has a test of its own.
 ELSEWHERE = {"run", "drop", "explain", "tensorboard", "shell", "forward", "ssh-config"}
 #: How the bar of a download is drawn.
