@@ -31,7 +31,7 @@ app = typer.Typer(
 #: The commands, in the order of docs/reference/cli.md; one with more than a file has a room.
 COMMANDS = (
     *("submit.command", "overview", "jobs.command", "show", "wait", "cancel.command", "release.command"),
-    *("rerun.command", "pause", "shell.command", "forward.command", "ssh_config.command"),
+    *("rerun.command", "pause", "priority.command", "shell.command", "forward.command", "ssh_config.command"),
     *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
     "tensorboard.command",
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),

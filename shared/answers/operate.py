@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from shared.answers.base import Answer, RoleWord, StateWord, Time
+from shared.answers.free_gpus import FreeGpus
 from shared.answers.job import OtherJob
 from shared.answers.problem import Finding, ProblemDocument
 
@@ -41,14 +42,6 @@ class NodeHistory(Answer):
     states: tuple[str, ...]
     points: tuple[tuple[int | None, ...], ...]
     """Seconds since 1970, then the number of nodes in each state; null if the cluster did not answer."""
-
-
-class FreeGpus(Answer):
-    """The GPUs of the nodes that jobs can use now."""
-
-    free: int
-    """Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count."""
-    all: int
 
 
 class ClusterState(Answer):

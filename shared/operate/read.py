@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from shared.answers import operate
-from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, FreeGpus, SilentCluster
+from shared.answers.free_gpus import FreeGpus
+from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, SilentCluster
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts, facts_as_json

@@ -359,6 +359,10 @@ class SweepDetail(TypedDict):
 class AcceptedSweep(SweepDetail):
     notes: list[str]
 
+class FreeGpus(TypedDict):
+    free: int
+    all: int
+
 class ClusterNode(TypedDict):
     name: str
     state: str
@@ -377,10 +381,6 @@ class Capability(TypedDict):
 class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
-
-class FreeGpus(TypedDict):
-    free: int
-    all: int
 
 class ClusterState(TypedDict):
     name: str

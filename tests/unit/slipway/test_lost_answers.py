@@ -61,7 +61,7 @@ CHANGES = {
     "events test": "events test HOOK",
     "login": "login URL",
     "pause": "pause --reason upgrade",
-    "priority": "priority WAITS high",
+    "priority": "priority LATER high",
     "release": "release HELD",
     "rerun": "rerun FOLDER/receipt.json",
     "resume": "resume",
@@ -73,8 +73,8 @@ CHANGES = {
 MORE = {
     "cancel all": "cancel --state active --yes",
     "dead redrive all": "dead redrive all",
-    "pause one": "pause WAITS --reason upgrade",
-    "resume one": "resume WAITS",
+    "pause one": "pause LATER --reason upgrade",
+    "resume one": "resume LATER",
     "events redeliver one": "events redeliver EVENT",
     "submit a sweep": "submit FOLDER/sweep.json",
 }
