@@ -26,9 +26,10 @@ from functions.page import blueprint as page  # noqa: E402
 from functions.poison import blueprint as poison  # noqa: E402
 from functions.sweeper import blueprint as sweeper  # noqa: E402
 from functions.teams import blueprint as teams  # noqa: E402
+from functions.waiting.jobs import blueprint as waiting  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
 for blueprint in (accept, sweeper, deliver, archive, poison):
     app.register_functions(blueprint)
-for blueprint in (api, cancel, document, output, files, events, operate, teams, page):
+for blueprint in (api, cancel, waiting, document, output, files, events, operate, teams, page):
     app.register_functions(blueprint)

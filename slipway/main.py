@@ -36,7 +36,17 @@ COMMANDS = (
     "tensorboard.command",
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
     *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
-    *("trail", "nodes", "audit", "data.command", "login.command", "doctor.command", "up", "setup"),
+    *(
+        "support.command",
+        "trail",
+        "nodes",
+        "audit",
+        "data.command",
+        "login.command",
+        "doctor.command",
+        "up",
+        "setup",
+    ),
     *("preempt.command", "az_env", "emulate", "skill.command", "completion"),
 )
 for command in COMMANDS:

@@ -726,6 +726,11 @@ class MonthUsage(TypedDict):
     gpuHours: float
     cost: float
 
+class PersonQuota(TypedDict):
+    jobs: NotRequired[int]
+    nodes: NotRequired[int]
+    gpus: NotRequired[int]
+
 class Quota(TypedDict):
     jobs: NotRequired[int]
     nodes: NotRequired[int]
@@ -733,6 +738,7 @@ class Quota(TypedDict):
     gpuHours: NotRequired[float]
     budget: NotRequired[float]
     jobCost: NotRequired[float]
+    perPerson: NotRequired[PersonQuota]
     lends: NotRequired[bool]
     borrows: NotRequired[bool]
 

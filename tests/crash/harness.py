@@ -39,6 +39,7 @@ from shared.lifecycle.archive import archive
 from shared.lifecycle.sweeper import make_pass
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.invariants.archived import ended_records
+from tests.crash.invariants.changed_jobs import wrongly_changed
 from tests.crash.invariants.held_jobs import Holds
 from tests.crash.invariants.idle_jobs import Idles
 from tests.crash.invariants.listed_jobs import wrongly_listed
@@ -361,7 +362,7 @@ class Run:
         if len(jobs) != accepted:
             result.append(f"{len(jobs)} records instead of {accepted}")
         result += self.check_cluster(jobs, started)
-        result += [*wrongly_ordered(jobs), *wrongly_swept(self.world)]
+        result += [*wrongly_ordered(jobs), *wrongly_swept(self.world), *wrongly_changed(self.world, jobs)]
         result += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
         result += [text for job in jobs if self.requeues for text in self.requeues.wrong(job)]
         for cluster in self._own_ends:

@@ -115,6 +115,10 @@ ROADS: dict[str, tuple[str, str]] = {
     ),
     # what goes out, and the addresses of files
     "port webhooks": _SECRETS,
+    "port channels": (
+        "tests/unit/delivery/test_channels.py",
+        "test_a_channel_of_another_team_is_as_unknown_as_one_that_is_not_there",
+    ),
     "port addresses": ("tests/unit/test_walls.py", "test_no_answer_shows_a_text_of_another_team"),
     "port snapshots": (
         "tests/unit/intake/desk/test_code.py",

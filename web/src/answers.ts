@@ -1118,6 +1118,13 @@ export type MonthUsage = {
   cost: number;
 };
 
+/** How much the jobs of one person may have at once; missing without a limit. */
+export type PersonQuota = {
+  jobs?: number;
+  nodes?: number;
+  gpus?: number;
+};
+
 /** How much the jobs of a team may have at once, and use in a month; missing without a limit. */
 export type Quota = {
   jobs?: number;
@@ -1129,6 +1136,8 @@ export type Quota = {
   budget?: number;
   /** Of a single job, at its longest permitted run. */
   jobCost?: number;
+  /** Of it, for one person. */
+  perPerson?: PersonQuota;
   /** Whether jobs of other teams may use what of it is idle. */
   lends?: boolean;
   /** Whether the team's jobs may use what is idle of others' quotas. */

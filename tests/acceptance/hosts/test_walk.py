@@ -65,6 +65,8 @@ cat JOB stdout.txt
 download JOB --to fetched
 download JOB --to fetched --json stdouterr/stdout.txt
 receipt JOB > receipt.json
+support JOB --to helped.zip
+support JOB --to helped.zip --json
 rerun receipt.json --json => AGAIN
 wait AGAIN
 rerun RECEIPT
@@ -83,6 +85,11 @@ enqueue MESSAGE --idempotency-key KEY --json
 pause --reason "é + & = ?"
 submit HELLO --json => WAITS
 show WAITS
+priority WAITS high
+priority WAITS low --json
+pause WAITS --reason "the data is late"
+pause WAITS --json
+resume WAITS
 cancel WAITS
 resume --json
 submit SLOW --json => SLOW
