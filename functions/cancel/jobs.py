@@ -98,7 +98,7 @@ def _other_number(number: int, expected: int) -> Reply[Any]:
 async def cancel_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
     """Cancel all jobs of a sweep.
 
-    202, or 200 if all have ended.
+    202, or 200 if all have ended. Jobs for which one request has no time end by the timer.
     """
     from shared.core.job_sweeps.view import summary
     from shared.operate import job_sweeps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from shared.core.caller import KEY_HOLDER, Caller
@@ -12,8 +13,11 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.finished_jobs import location_of
 from shared.core.ledger.job_sweeps import sweep_of_line
 from shared.core.ports import Ports
+from shared.core.states import JobState
 from shared.lifecycle.carry_out import request_end
+from shared.lifecycle.job_sweeps.seats import advance
 from shared.lifecycle.lookup import legible
+from shared.operate.ends.cancel_jobs import PATIENCE
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +46,12 @@ async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> St
         raise Unreadable(f"{stored.sweep.archived} of the archive", "the line") from error
 
 
-async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> JobSweep:
+async def cancel_sweep(
+    ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER, patience: float = PATIENCE
+) -> JobSweep:
     """Request the end of every job of a sweep; ended jobs stay as they are. Raises Misuse (404, 403).
 
-    The flag in the record decides: the timer retries what fails here.
+    The flag in the record decides: the timer ends what fails here, or what there is no time for.
     """
     flags = {"cancel": True, "cancelled_by": who.name}
     for _ in range(_TRIES):
@@ -55,19 +61,37 @@ async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) ->
             return stored.sweep
         written = await ports.job_sweeps.change(stored, stored.sweep.model_copy(update=flags))
         if written is not None:
-            await _end_jobs(ports, written.sweep)
-            return written.sweep
+            return await _after(ports, written, await _end_jobs(ports, written.sweep, patience))
     raise Unavailable(f"sweep {sweep_id} changes too quickly; ask again")
 
 
-async def _end_jobs(ports: Ports, sweep: JobSweep) -> None:
+async def _end_jobs(ports: Ports, sweep: JobSweep, patience: float) -> dict[str, JobState]:
+    """Ask for the end of each job until the seconds are over. Returns how those ended that have."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + patience
+    ends: dict[str, JobState] = {}
+
     async def one(index: int) -> None:
+        if loop.time() >= until:
+            return
         try:
             stored = await legible(ports, sweep.job_id(index))
-            if stored is not None:
-                await request_end(ports, stored, sweep.cancelled_by)
+            after = stored and await request_end(ports, stored, sweep.cancelled_by)
         except SlipwayError as error:
             log.warning("the cancel of job %d of %s is left to the timer: %s", index, sweep.id, error)
+            return
+        if after is not None and after.job.state.terminal:
+            ends[after.job.id] = after.job.state
 
     # In reverse order, so that waiting jobs do not take the seats of those that end.
     await each(reversed(sweep.open), one)
+    return ends
+
+
+async def _after(ports: Ports, stored: StoredSweep, ends: dict[str, JobState]) -> JobSweep:
+    """The record with these ends; without them if it cannot be written now: the timer does it."""
+    try:
+        return (await advance(ports, stored, ends)).sweep
+    except SlipwayError as error:
+        log.warning("the ends of jobs of %s are left to the timer: %s", stored.sweep.id, error)
+        return stored.sweep

@@ -161,6 +161,40 @@ async def test_a_cancelled_sweep_ends_all_its_jobs(world: World) -> None:
     assert len(world.engine.started) == 1
 
 
+async def test_the_answer_to_a_cancellation_counts_what_it_ended(world: World) -> None:
+    sweep = await accepted_sweep(world, parallel=1)
+    await world.make_pass()
+
+    answer = await cancel_sweep(world.ports, sweep.id)
+
+    assert answer.counts == {JobState.CANCELLED: 3}
+    assert answer == (await job_sweep(world.ports, sweep.id)).sweep
+
+
+async def test_a_sweep_whose_jobs_all_wait_has_ended_with_its_cancellation(world: World) -> None:
+    sweep = await accepted_sweep(world)
+
+    answer = await cancel_sweep(world.ports, sweep.id)
+
+    assert answer.ended == world.now
+    assert answer.counts == {JobState.CANCELLED: 4}
+    await world.make_pass()
+    assert len(reported_ends(world)) == 1
+
+
+async def test_jobs_for_which_a_cancellation_has_no_time_are_ended_by_the_timer(world: World) -> None:
+    sweep = await accepted_sweep(world)
+
+    answer = await cancel_sweep(world.ports, sweep.id, patience=0.0)
+
+    assert (answer.cancel, answer.counts) == (True, {})
+    assert not any(job.state.terminal for job in await swept_jobs(world, sweep))
+    await world.make_pass()
+    await world.make_pass()
+    assert (await job_sweep(world.ports, sweep.id)).sweep.counts == {JobState.CANCELLED: 4}
+    assert world.engine.started == []
+
+
 async def test_while_submissions_are_paused_no_job_of_a_sweep_is_submitted(world: World) -> None:
     await pause(world.ports, "operator", "test")
     sweep = await accepted_sweep(world, parallel=2)
