@@ -67,6 +67,7 @@ WORDS = {
     "resume": "",
     "data put": "{folder}/train.py --container {container}",
     "data ls": "--container {container}",
+    "data rm": "train.py --dry-run --container {container}",
     "data get": "train.py --to {folder}/data --container {container}",
     "logout": "",
 }
@@ -92,6 +93,7 @@ EXEMPT = {
     "skill": "it prints a text, always the same: tests/unit/slipway/commands/test_skill.py",
     "completion": "it prints a script for a shell to read: tests/slow/slipway/test_main.py",
     "emulate batch": "it runs until Ctrl-C: tests/slow/slipway/test_emulate.py",
+    **dict.fromkeys(("backup make", "backup restore"), "the app is stopped: tests/contract/test_backup.py"),
     "login": "it asks for a key: tests/acceptance/entra/test_login.py",
     "dead redrive": "it needs a dead letter: tests/acceptance/test_dead.py",
 }

@@ -33,6 +33,7 @@ OTHERS = {
     "init": "a folder on this disk",
     "code": "a folder to compare with, or a new directory: tests/unit/slipway/client/snapshot/test_unpack.py",
     "drop": "a folder to send: tests/acceptance/commands/test_drop.py",
+    "data rm": "names of the container: tests/contract/test_data_rm.py",
     "data put": "files to send: tests/contract/test_data.py",
     "data ls": "files of people: tests/contract/test_data.py",
     "data get": "files of people: tests/contract/test_data.py",
