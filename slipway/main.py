@@ -38,7 +38,7 @@ COMMANDS = (
     *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
     *("support.command", "trail", "nodes", "audit", "data.command", "login.command", "doctor.command"),
     *("backup.command", "up", "setup", "preempt.command", "az_env", "emulate", "skill.command"),
-    "completion",
+    *("mcp.command", "completion"),
 )
 for command in COMMANDS:
     app.add_typer(import_module(f"slipway.commands.{command}").app)

@@ -32,6 +32,7 @@ ELSEWHERE: Mapping[str, str] = {
     "backup restore": "writes a table of storage: tests/contract/test_backup.py",
     "emulate batch": "runs an emulator until Ctrl-C",
     "prices": "asks Azure's public list",
+    "mcp": "serves a client over standard input: tests/slow/slipway/test_mcp.py",
 }
 #: A line: `?` where both codes 0 and 1 are good, `!` where 1 is; a command; and `=> NAME`, under which the id
 #: in its JSON is kept for the lines behind it. Words in capitals are places and names of this walk.
@@ -87,6 +88,11 @@ enqueue MESSAGE --idempotency-key KEY --json
 pause --reason "é + & = ?"
 submit HELLO --json => WAITS
 show WAITS
+priority WAITS high
+priority WAITS low --json
+pause WAITS --reason "the data is late"
+pause WAITS --json
+resume WAITS
 cancel WAITS
 resume --json
 submit SLOW --json => SLOW

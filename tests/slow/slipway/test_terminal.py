@@ -32,6 +32,7 @@ LINES = {
     "rerun": "rerun receipt.json",
     "pause": "pause",
     "resume": "resume",
+    "priority": f"priority {ID} high",
     "receipt": f"receipt {ID}",
     "files": f"files {ID} --tree",
     "download": f"download {ID} --to out",

@@ -1,4 +1,4 @@
-"""`slipway support`: an archive with what helps, without a secret, whatever the job is called."""
+"""`slipway support`: an archive with what helps, without a secret, for a job of any name."""
 
 from __future__ import annotations
 
