@@ -120,10 +120,6 @@ ROADS: dict[str, tuple[str, str]] = {
         "test_a_digest_of_another_scope_opens_nothing",
     ),
     "port queues": _CANARIES,
-    "port channels": (
-        "tests/unit/delivery/test_channels.py",
-        "test_a_channel_of_another_team_is_as_unknown_as_one_that_is_not_there",
-    ),
     "port certificates": (
         "tests/unit/operate/test_entry.py",
         "test_a_certificate_is_for_a_caller_with_a_name_and_a_key_and_for_a_job_alone",

@@ -35,7 +35,6 @@ OTHERS = {
     "drop": "a folder to send: tests/acceptance/commands/test_drop.py",
     "backup make": "a file of its own",
     "backup restore": "a backup on this disk",
-    "support": "an archive of its own: tests/unit/slipway/commands/support/test_support.py",
     "data rm": "names of the container: tests/contract/test_data_rm.py",
     "data put": "files to send: tests/contract/test_data.py",
     "data ls": "files of people: tests/contract/test_data.py",
