@@ -92,6 +92,7 @@ GROUPS_OF_MAKE_TEST = (
     (
         *_places("contract", "test_batchai_lists.py test_data.py test_drops.py test_entra.py test_ledger.py"),
         *_places("contract", "test_status.py test_storage_faults.py test_telemetry.py test_writes.py"),
+        *_places("contract", "test_backup.py test_data_rm.py"),
         *_places("contract", "addresses azurebatch/test_store.py blobs sweeps table webhooks"),
     ),
     (
