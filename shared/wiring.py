@@ -183,11 +183,7 @@ def _checked(policy: Policy) -> Policy:
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
     return Policy(
-        **{
-            one.name: settings.value(one.metadata[SETTING])
-            for one in fields(Policy)
-            if SETTING in one.metadata
-        },
+        **{f.name: settings.value(f.metadata[SETTING]) for f in fields(Policy) if SETTING in f.metadata},
         schedule=settings.schedule(),
         retention=settings.retention(),
         own_containers=_own_containers(settings),
