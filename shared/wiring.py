@@ -73,8 +73,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.webhook.sender import WebhookSender
 
     webhooks = WebhookSender(policy.urls)
-    connection = Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID"))
-    account = Account(connection)
+    account = Account(connection := Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
     troubles = Troubles(_now)
     answers, archive, snapshots = _written_containers(settings, policy.drop_container)
     return Ports(
@@ -183,9 +182,8 @@ def _checked(policy: Policy) -> Policy:
 
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
-    named = {one.name: one.metadata[SETTING] for one in fields(Policy) if SETTING in one.metadata}
     return Policy(
-        **{field: settings.value(name) for field, name in named.items()},
+        **{f.name: settings.value(f.metadata[SETTING]) for f in fields(Policy) if SETTING in f.metadata},
         schedule=settings.schedule(),
         retention=settings.retention(),
         own_containers=_own_containers(settings),

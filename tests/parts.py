@@ -115,7 +115,7 @@ ONLY_IN_CI = (
     *_places("acceptance", "templates test_chaos.py test_demo.py test_direct.py test_doctor_live.py"),
     *_places("acceptance", "test_download.py test_push.py test_up.py"),
     *_places("contract", "azurebatch emulator host kubernetes test_border.py test_durable_storage.py"),
-    *_places("contract", "test_listing.py test_local_receiver.py"),
+    *_places("contract", "test_backup.py test_data_rm.py test_listing.py test_local_receiver.py"),
     *_places("slow", "engines/kubernetes/test_alone.py engines/slurm/test_code.py engines/test_packages.py"),
     *_places("slow", "engines/slurm/test_hostile_variables.py engines/slurm/test_time_to_save.py"),
     *_places("slow", "engines/slurm/test_hold.py"),

@@ -25,7 +25,7 @@ GROUPS = {
     ),
     "Operate a deployment": (
         *("doctor", "nodes", "teams", "pause", "resume", "trail", "audit", "events", "dead", "prices"),
-        "setup",
+        *("backup", "setup"),
     ),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
     "The command itself": ("logout", "skill", "mcp", "completion", "version"),

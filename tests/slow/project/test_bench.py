@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,8 @@ from bench.passes import pass_over
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import ROOT, Requests, polls
 from tests.breadth import size
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/how-to/serve-thirty-people.md"
 
 
 def test_requests_are_sorted_by_what_they_cost() -> None:
@@ -61,6 +64,18 @@ def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
     # A message for each end costs as much as the job itself: less where ten ends share one.
     assert cost(load, request).dollars_a_million <= 16
     assert cost(replace(load, pushed=10.0), request).dollars_a_million <= 11
+
+
+async def test_the_bill_of_thirty_people_is_that_of_its_command() -> None:
+    command = "python -m bench.cost.scale --jobs-a-day 500 --active 60"
+    (row,) = (line for line in PAGE.read_text(encoding="utf-8").splitlines() if command in line)
+
+    load = Load(500, 60)
+    price = cost(load, await count(load))
+
+    assert row.endswith(f"| ${price.dollars_a_month:.2f} |")
+    assert price.dollars["logs"] == 0
+    assert max(price.shares.values()) < 0.05  # of each limit
 
 
 def test_an_instance_is_billed_for_at_least_a_second_and_never_twice_at_once() -> None:

@@ -87,11 +87,13 @@ OTHERS = {
     **dict.fromkeys(("demo", "emulate batch", "tensorboard", "up"), "starts programs of this machine"),
     **dict.fromkeys(("forward", "shell", "ssh-config"), "starts a tool in a job, which repeats nothing"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
+    "data rm": "tests/contract/test_data_rm.py",
     "doctor": "reports what is, and so repeats nothing",
     "mcp": "runs the other commands: tests/slow/slipway/test_mcp.py",
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
     "prices": "reads the price list of Azure",
     "setup": "makes what is missing, each time",
+    **dict.fromkeys(("backup make", "backup restore"), "the table of storage: tests/contract/test_backup.py"),
     "support": "reports what is, and so repeats nothing",
 }
 Method = Callable[[Client, "Scene"], Any]
