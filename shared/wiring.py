@@ -11,7 +11,6 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from uuid import uuid4
 
 from shared.adapters.logs import write_json_lines
 from shared.adapters.ssh_certificates import certificates_of
@@ -152,7 +151,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": lambda: uuid4().hex}
+def _token() -> str:
+    return os.urandom(16).hex()
+
+
+_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": _token}
 
 
 def _checked(policy: Policy) -> Policy:

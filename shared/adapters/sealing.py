@@ -12,9 +12,13 @@ import hashlib
 import hmac
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from shared.core.errors import Misconfigured
 from shared.jobspec import SEALED
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 
 class AesSeal:
@@ -22,6 +26,7 @@ class AesSeal:
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = [_key(text) for text in keys]
+        self._ciphers: list[AESGCM] = []
 
     @property
     def available(self) -> bool:
@@ -30,27 +35,32 @@ class AesSeal:
 
     def seal(self, value: str, context: str) -> str:
         """The sealed text of a value."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
         nonce = os.urandom(12)
-        sealed = AESGCM(self._keys[0]).encrypt(nonce, value.encode(), context.encode())
+        sealed = self._opened()[0].encrypt(nonce, value.encode(), context.encode())
         return SEALED + base64.urlsafe_b64encode(nonce + sealed).decode()
 
     def unseal(self, text: str, context: str) -> str:
         """The value; raises Misconfigured when no key fits."""
         from cryptography.exceptions import InvalidTag
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
             data = base64.urlsafe_b64decode(text.removeprefix(SEALED))
         except (binascii.Error, ValueError):
             data = b""
-        for key in self._keys:
+        for cipher in self._opened():
             try:
-                return AESGCM(key).decrypt(data[:12], data[12:], context.encode()).decode()
+                return cipher.decrypt(data[:12], data[12:], context.encode()).decode()
             except (InvalidTag, ValueError):
                 continue
         raise Misconfigured("a sealed secret opens with no key of SLIPWAY_SEAL_KEY")
+
+    def _opened(self) -> list[AESGCM]:
+        """A cipher for each key, made at first use: their library is loaded then."""
+        if len(self._ciphers) < len(self._keys):
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+            self._ciphers = [AESGCM(key) for key in self._keys]
+        return self._ciphers
 
     def code_of(self, text: str) -> str:
         """The first 16 digits of an HMAC-SHA256, which the first key makes."""

@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
@@ -34,6 +35,7 @@ def shard_of(job_id: str, shards: int) -> int:
     return zlib.crc32(job_id.encode()) % shards
 
 
+@lru_cache(maxsize=1024)
 def partition(shard: int) -> str:
     """The partition key of a shard."""
     return f"s{shard:03d}"
@@ -117,6 +119,9 @@ def active_row(job: Job, shards: int) -> Entity:
         "Claim": job.claim.model_dump_json() if job.claim else "",
         "Team": job.team,
         **({"Hold": "held" if job.hold.held else "wanted"} if job.hold else {}),
+        # A transition merges: a column that is left out would keep what it had.
+        "Priority": job.priority,
+        "Paused": job.paused is not None,
         **split("Packed", packed(job)),
     }
 
@@ -144,6 +149,8 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         wait=WaitKind(entity.get("Wait", WaitKind.SLOT)),
         planned_wait=timedelta(seconds=planned) if (planned := entity.get("Planned")) else None,
         hold=entity.get("Hold", ""),
+        priority=entity.get("Priority", ""),
+        paused=bool(entity.get("Paused")),
     )
 
 

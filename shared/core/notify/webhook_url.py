@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address
 from typing import Any, Protocol
 
@@ -62,6 +63,11 @@ class UrlPolicy:
         return self.allow_loopback and host.lower() in _OWN_MACHINE
 
 
+#: Receivers recur: what a text alone says of an address is found out once.
+_remembered = lru_cache(maxsize=1024)
+
+
+@_remembered
 def refusal(url: str, policy: UrlPolicy) -> str | None:
     """Return a sentence with the problem of a webhook address and its remedy, or None if it passes.
 
@@ -80,18 +86,21 @@ def refusal(url: str, policy: UrlPolicy) -> str | None:
     return _host_refusal(host, policy) or _port_refusal(port, policy)
 
 
+@_remembered
 def host_of(url: str) -> str:
     """The host of an accepted address, in lower case; "" for any other text."""
     parts = _URL.fullmatch(url)
     return parts["host"].lower() if parts is not None else ""
 
 
+@_remembered
 def hides(url: str) -> bool:
     """Whether the address holds more than its receiver's name: a path or a query may be a secret."""
     parts = _SHOWN.fullmatch(url)
     return parts is None or parts["rest"] not in ("", "/")
 
 
+@_remembered
 def safe_url(url: str) -> str:
     """Return the address for records and logs: scheme, host and port; the rest may be a secret.
 
@@ -104,6 +113,7 @@ def safe_url(url: str) -> str:
     return f"{start}/…{hashlib.sha256(url.encode()).hexdigest()[:16]}" if hides(url) else start
 
 
+@_remembered
 def authority(url: str) -> str:
     """Return host and port of an address that passed the gate, in one spelling, as the receiver's name."""
     parts = _URL.fullmatch(url)
@@ -113,6 +123,7 @@ def authority(url: str) -> str:
     return f"{parts['host'].lower()}:{parts['port'] or default}"
 
 
+@_remembered
 def is_loopback_host(host: str) -> bool:
     """Whether a URL's host is this machine as written: localhost, 127.x.y.z or [::1]; nothing is resolved."""
     if host.lower() in {"localhost", "[::1]"}:

@@ -46,7 +46,9 @@ async def draft_of(ports: Ports, candidate: Candidate, *, live: bool = True) -> 
     Without `live` only what the settings say counts: no ledger, storage or cluster is queried.
     """
     for step in STEPS if live else ():
-        candidate = replace(candidate, request=await step(ports, candidate))
+        request = await step(ports, candidate)
+        if request is not candidate.request:
+            candidate = replace(candidate, request=request)
     return await draft_again(ports, candidate, live=live)
 
 

@@ -22,9 +22,7 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
 
     For a cluster that does not answer, the configured facts count.
     """
-    document = {"properties": {"cluster": cluster_member(request)}}
-    completed, _ = complete(document, ports.policy.completion, cluster=request.envelope.cluster)
-    cluster = cluster_of(ports, completed)
+    cluster = _named(ports, request)
     if cluster is None or left_alone(ports, cluster.engine, cluster.name):
         return cluster
     resources = request.envelope.resources
@@ -37,13 +35,24 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
     return replace(cluster, facts=combined_facts(cluster.facts, read))
 
 
+def _named(ports: Ports, request: Request) -> Cluster | None:
+    written, own = cluster_member(request), ports.policy.completion
+    if written is None and request.envelope.cluster is None and own.cluster_id is not None:
+        return _by_id(ports, own.cluster_id)  # as completion fills it in
+    completed, _ = complete({"properties": {"cluster": written}}, own, cluster=request.envelope.cluster)
+    return cluster_of(ports, completed)
+
+
 def cluster_of(ports: Ports, document: Any) -> Cluster | None:
     """The configured cluster that a completed document names; validation reports an unknown one."""
     cluster_id = Node("", document).member("properties", "cluster", "id").text
-    if cluster_id is None:
-        return None
+    return None if cluster_id is None else _by_id(ports, cluster_id)
+
+
+def _by_id(ports: Ports, cluster_id: str) -> Cluster | None:
     clusters = ports.engines.clusters.values()
-    return next((cluster for cluster in clusters if cluster.id.lower() == cluster_id.lower()), None)
+    name = cluster_id.lower()
+    return next((cluster for cluster in clusters if cluster.id.lower() == name), None)
 
 
 def cluster_member(request: Request) -> Any:

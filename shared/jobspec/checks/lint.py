@@ -85,7 +85,9 @@ def with_lint(
         reported = tuple(one for one in reported if (one.code, one.pointer) != _DEFAULT_PREFIX)
         hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
     if facts is not None and facts.default_prefix and any(one.code == "SW034" for one in reported):
-        logs = _paths_below(document, facts.default_prefix)
+        logs = _paths_below(
+            document, facts.default_prefix, {one.pointer for one in reported if one.code == "SW034"}
+        )
         reported = tuple(one for one in reported if one.code != "SW034" or one.pointer not in logs)
     errors = {one.pointer for one in reported if one.severity == "error" and one.code not in _UNDER_ROOTS}
     hints = tuple(one for one in hints if one.pointer not in errors)
@@ -95,11 +97,12 @@ def with_lint(
     return in_document_order(document, (*remaining, *hints)) if hints else reported
 
 
-def _paths_below(document: JsonObject, prefix: str) -> set[str]:
-    """The places of the paths in this directory, and below it."""
-    return {
-        node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(f"{prefix.rstrip('/')}/")
-    }
+def _paths_below(document: JsonObject, prefix: str, places: set[str]) -> set[str]:
+    """Those of these places whose path is this directory, or below it."""
+    own = Node("", document).member("properties", "stdOutErrPathPrefix")
+    nodes = [own] if places == {own.pointer} else walk(document)
+    below = f"{prefix.rstrip('/')}/"
+    return {node.pointer for node in nodes if f"{node.text or ''}/".startswith(below)} & places
 
 
 def _is_kept(one: Problem) -> bool:

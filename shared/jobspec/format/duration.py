@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from functools import lru_cache
 
 #: What the service applied to a job without constraints.
 DEFAULT_WALL_CLOCK = timedelta(days=7)
@@ -14,6 +15,8 @@ _ISO = re.compile(
     rf"(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:(\d{{1,8}}(?:\.\d{{1,7}})?)S)?)?",
     re.ASCII,
 )
+#: More characters than such a duration can have.
+_LONGEST = 64
 #: All that ISO 8601 calls a duration, in its usual form.
 _PART = r"(\d+(?:[.,]\d+)?)"
 _ANY = re.compile(
@@ -36,6 +39,11 @@ _PYTHON = re.compile(r"(\d{1,5}) days?, (\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
 
 def parse_duration(text: str) -> timedelta | None:
     """The length of an ISO 8601 duration; None for anything else. Years and months have no fixed length."""
+    return _length(text) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=256)
+def _length(text: str) -> timedelta | None:
     match = _ISO.fullmatch(text)
     if not match:
         return None

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from pydantic_core import to_json
+
 from shared.jobspec.secrets.embedded import (
     MASK,
     SEALED,
@@ -39,6 +41,11 @@ _VARIABLE = re.compile(
     r"(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS"
     r"|(?:\b|_)(?:AUTH|PASS|PW|PAT|CREDS?))$",
     re.MULTILINE,
+)
+#: How a line ends in which that finds something: most have none of them, which is quickly seen.
+_ENDS = (
+    *("PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "SECRET", "TOKEN", "CREDENTIAL", "CREDENTIALS", "API_KEY"),
+    *("APIKEY", "_KEY", "STRING", "_SAS", "AUTH", "PASS", "PW", "PAT", "CRED", "CREDS"),
 )
 #: The members for a variable's name and value, here and in other formats.
 _NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one, one.title(), one.upper()))
@@ -104,7 +111,7 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
         ranges = [sealed.span() for sealed in sealed_texts(value)]
         return replaced(value, ranges, partial(unseal, slot.pointer))
 
-    return _with_changes(document, change) if SEALED in "\n".join(words(document).texts) else document
+    return _with_changes(document, change) if SEALED.encode() in to_json(document) else document
 
 
 def _any_secret(document: JsonObject) -> bool:
@@ -134,7 +141,7 @@ def looks_secret_variable(name: str) -> bool:
 
 def any_looks_secret(lines: str) -> bool:
     """Whether a line of the text may be such a name."""
-    return bool(_VARIABLE.search(lines.upper()))
+    return any(line.endswith(_ENDS) and _VARIABLE.search(line) for line in lines.upper().split("\n"))
 
 
 def is_secret_name(name: str, *, below: bool, holder: object = "") -> bool:

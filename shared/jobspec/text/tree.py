@@ -145,7 +145,8 @@ def words(document: Any) -> Words:
     for holder in holders:  # which grows meanwhile
         if isinstance(holder, dict):
             names.update(holder)
-        for value in holder.values() if isinstance(holder, dict) else holder:
+            holder = holder.values()  # noqa: PLW2901 - what is looked through
+        for value in holder:
             if isinstance(value, str):
                 texts.append(value)
             elif isinstance(value, (dict, list)):

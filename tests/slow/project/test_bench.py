@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -15,10 +19,11 @@ from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
 from bench.download import download
 from bench.drops.code import code
+from bench.instructions.__main__ import exceeded, same_build
 from bench.latency import percentiles
 from bench.passes import pass_over
 from bench.table import TARGETS, Target, markdown, ratios
-from bench.world import Requests, polls
+from bench.world import ROOT, Requests, polls
 from tests.breadth import size
 
 
@@ -206,3 +211,22 @@ async def test_a_small_download_is_measured_in_every_way() -> None:
     assert figures.keys() == {f"download {name}" for name in (*kinds, "callers worker MiB above idle")}
     assert all(math.isfinite(figure) for figure in figures.values())
     assert all(figure > 0 for name, figure in figures.items() if name.endswith("MB/s"))
+
+
+def test_a_job_asks_and_computes_no_more_than_its_bounds_allow() -> None:
+    kept = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
+    program = [sys.executable, "-m", "bench.instructions.jobs", "64"]
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    ran = subprocess.run(program, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+
+    figures = json.loads(ran.stdout)
+    assert figures.keys() == kept["bounds"].keys() - {"instructions"}
+    assert exceeded(figures, kept["bounds"], same_build(kept["python"])) == []
+
+
+def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> None:
+    bounds = {"rows": 11.0, "instructions": 8e6}
+    assert exceeded({"rows": 11.0, "instructions": 8e6}, bounds, {}) == []
+    assert exceeded({"rows": 12.0}, bounds, {}) == ["a job takes 12.00 rows, and at most 11.0 are allowed"]
+    for alike, wrong in ((True, 1), (False, 0)):
+        assert len(exceeded({"instructions": 9e6}, bounds, {"instructions": alike})) == wrong

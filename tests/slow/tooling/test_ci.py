@@ -31,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("tests/__init__.py", "tests/parts.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     programs = {"bin/make": MAKE, "bin/python3.11": PYTHON}
-    programs |= {f"bin/{name}": "#!/bin/sh\n" for name in ("mpirun", "runc", "busybox")}
+    programs |= {f"bin/{name}": "#!/bin/sh\n" for name in ("mpirun", "runc", "busybox", "valgrind")}
     programs |= {".venv/bin/python": PYTHON, ".venv311/bin/python": PYTHON}
     for name, text in programs.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from shared.adapters.storage.rows import LISTED_UNTIL, Entity, listed, listing_key, row_of
@@ -128,5 +129,6 @@ def turn_of(entity: Mapping[str, Any]) -> ListEntry:
     return ListEntry(entity["Source"], key[16:], moment_of(key))
 
 
+@lru_cache(maxsize=1024)
 def _digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]

@@ -6,8 +6,8 @@ Source: learn.microsoft.com/rest/api/storageservices/performing-entity-group-tra
 from __future__ import annotations
 
 import json
+import os
 import re
-import uuid
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -22,8 +22,9 @@ from shared.core.errors import Misuse, Unavailable
 _JSON = "application/json;odata=nometadata"
 _VERBS = {"create": "POST", "replace": "PUT", "merge": "PATCH", "upsert": "PATCH", "delete": "DELETE"}
 _GUARDED = ("replace", "merge", "delete")
-_STATUS = re.compile(rb"^HTTP/1\.1 (\d{3})", re.MULTILINE)
-_ETAG = re.compile(rb"^ETag: *(.+?)\r?$", re.MULTILINE | re.IGNORECASE)
+_STATUS = re.compile(rb"\nHTTP/1\.1 (\d{3})")
+_ETAG = re.compile(rb"\n[Ee][Tt][Aa][Gg]: *([^\r\n]+)")
+_PLAIN = re.compile(r"[A-Za-z0-9_|-]+")
 _CODE = re.compile(rb'"code" *: *"(\w+)"')
 #: Statuses about the rows of the request, as opposed to the request itself or the state of the service.
 _ABOUT_ROWS = (404, 409, 412)
@@ -83,7 +84,7 @@ class RestTable:
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """Send the operations as one transaction, in one POST to $batch."""
-        name = uuid.uuid4().hex
+        name = os.urandom(16).hex()
         headers = {"Content-Type": f"multipart/mixed; boundary=batch_{name}", "Accept": _JSON}
         body = self._batch(operations, name)
         answer = await self._rest.call("POST", "/$batch", headers=headers, body=body)
@@ -116,10 +117,15 @@ class RestTable:
         return b"".join(parts)
 
     def _path(self, row: Row) -> str:
-        partition, key = (
-            quote(str(row[name]).replace("'", "''"), safe="") for name in ("PartitionKey", "RowKey")
-        )
+        partition, key = _written(row["PartitionKey"]), _written(row["RowKey"])
         return f"/{self.name}(PartitionKey='{partition}',RowKey='{key}')"
+
+
+def _written(key: str) -> str:
+    """A key as an address has it. Ours mostly need no more than another bar."""
+    if _PLAIN.fullmatch(key):
+        return key.replace("|", "%7C")
+    return quote(key.replace("'", "''"), safe="")
 
 
 def _etag(timestamp: str) -> str:

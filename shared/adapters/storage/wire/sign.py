@@ -6,7 +6,6 @@ Shared Key: learn.microsoft.com/rest/api/storageservices/authorize-with-shared-k
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import time
 from collections.abc import Callable, Mapping
@@ -56,7 +55,7 @@ class SharedKey:
             lines = [verb, *(lower.get(name, "") for name in _SIGNED)]
             lines += [f"{name}:{lower[name]}" for name in sorted(lower) if name.startswith("x-ms-")]
             lines += [resource, *(f"{name.lower()}:{query[name]}" for name in sorted(query))]
-        digest = hmac.new(self._key, "\n".join(lines).encode(), hashlib.sha256).digest()
+        digest = hmac.digest(self._key, "\n".join(lines).encode(), "sha256")
         return f"SharedKey {self._account}:{base64.b64encode(digest).decode()}"
 
     async def close(self) -> None:

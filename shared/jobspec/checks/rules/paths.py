@@ -87,7 +87,10 @@ def on_a_mount(context: Context) -> Iterator[Problem]:
         elif match:
             problems += _mounted(context, node, match, in_command=False)
     for node in (*context.commands, *context.environment_values):
-        matches = {match[0]: match for match in _ROOTED.finditer(node.text or "")}
+        text = node.text or ""
+        if "$" not in text and _LITERAL_ROOT not in text:
+            continue
+        matches = {match[0]: match for match in _ROOTED.finditer(text)}
         for match in islice(matches.values(), _MOST_IN_ONE_TEXT):
             problems += _mounted(context, node, match, in_command=True)
     yield from _once_a_mount(context, problems)

@@ -25,6 +25,8 @@ _EXPRESSION = re.compile(
     r"\[(?:parameters|variables|concat|format|reference|resourceId|resourceGroup|subscription|listKeys|copyIndex"
     r"|uniqueString|toLower|string|int|if)\([^\r\n]{0,1000}\)\]"
 )
+#: How each of these begins.
+_MARKS = ("<", "[", "{{", "%")
 _REMEDIES = {
     "AZURE_BATCHAI_STORAGE_ACCOUNT": "write the account's name, or ask the operator to configure a default",
     "AZURE_BATCHAI_STORAGE_KEY": "leave accountKey out; it is filled in when the job is submitted",
@@ -40,7 +42,10 @@ _REMEDIES = {
 
 
 def _any_left(context: Context) -> bool:
-    return any(form.search(context.text) for form in (_OURS, _ANY, _TEMPLATE, _EXPRESSION))
+    text = context.text
+    if not any(mark in text for mark in _MARKS):
+        return False
+    return any(form.search(text) for form in (_OURS, _ANY, _TEMPLATE, _EXPRESSION))
 
 
 @only_if(_any_left)
