@@ -132,14 +132,14 @@ async def test_more_than_one_request_takes_are_cancelled_by_several_the_newest_f
     service.jobs = [job(number) for number in range(1203)]
     for number, one in enumerate(service.jobs):
         one["createdAt"] = (start - timedelta(seconds=number)).isoformat()
-    gone = service.jobs[700]["id"]
-    service.end_by_itself = {gone}
+    ended_itself = service.jobs[700]["id"]
+    service.end_by_itself = {ended_itself}
 
     result = await cancel(service, "--state", "active", "--yes")
 
     assert result.exit_code == 0, result.output
     assert [one["expected"] for one in service.cancels] == [500, 499, 203]
-    assert gone not in result.stdout
+    assert ended_itself not in result.stdout
     assert [line for line in result.stderr.splitlines() if "left" in line] == [
         "703 jobs left",
         "203 jobs left",
