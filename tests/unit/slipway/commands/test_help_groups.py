@@ -31,7 +31,7 @@ def test_a_first_job_needs_the_eight_commands_that_come_first() -> None:
 
 
 #: Commands that share the place of another one, and the one of the command line itself.
-SHARED = {"receipt": "show", "resume": "pause", "priority": "pause", "demo": "up", "logout": "login"}
+SHARED = {"receipt": "show", "resume": "pause", "demo": "up", "logout": "login"}
 
 
 def test_a_command_is_found_by_its_name() -> None:
