@@ -35,7 +35,6 @@ def shard_of(job_id: str, shards: int) -> int:
     return zlib.crc32(job_id.encode()) % shards
 
 
-@lru_cache(maxsize=1024)
 def partition(shard: int) -> str:
     """The partition key of a shard."""
     return f"s{shard:03d}"
@@ -229,7 +228,13 @@ def due_range(now: datetime, longest: timedelta) -> DueRange:
 
 def row_of(job_id: str, key: str, shards: int) -> Entity:
     """The keys of a row of a job."""
-    return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": key}
+    return {"PartitionKey": _partition_of(job_id, shards), "RowKey": key}
+
+
+@lru_cache(maxsize=1024)
+def _partition_of(job_id: str, shards: int) -> str:
+    """Remembered for the jobs at hand, each of which has a dozen rows."""
+    return partition(shard_of(job_id, shards))
 
 
 def text_of(moment: datetime) -> str:
