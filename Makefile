@@ -37,7 +37,7 @@ CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-computing test-waiting test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants hand-mutants fuzz pip-audit lock dist sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
+.PHONY: help demo up test test-computing test-waiting test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants hand-mutants fuzz pip-audit lock docs dist sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -116,6 +116,9 @@ pip-audit: install ## known vulnerabilities of every pinned package; fails when 
 
 lock: install ## uv.lock and requirements.txt from pyproject.toml (LOCK=--upgrade for newer versions of what it brings)
 	@$(RUN)/python -m local.setup.lock $(LOCK)
+
+docs: install ## the pages as a site, in .local/site/site; fails on a link that leads nowhere
+	@$(RUN)/python -m local.site
 
 dist: install ## what a release publishes, in dist/: the sources, and the wheel that is made from them
 	@rm -rf dist

@@ -16,6 +16,7 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.layout import LAYOUT
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.lists import listed
+from shared.adapters.storage.lists.listing import BOUNDS
 from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Row
 from shared.adapters.storage.wire.connection import Account, Connection
@@ -71,7 +72,8 @@ async def _pages(storage: str, kind: str, fill: Callable[[RestTable], Awaitable[
         for name, (query, ranges) in _LISTS.items():
             ours, bare = await _by_turns(partial(_page, ledger, query), partial(_bare, table, ranges))
             figures |= {f"{kind} {name} ms": ours, f"{kind} {name} bare ms": bare}
-        return figures
+        ours, bare = await _by_turns(partial(_search, ledger), partial(_newest, table))
+        return {**figures, f"{kind} search ms": ours, f"{kind} search bare ms": bare}
     finally:
         await account.close()
 
@@ -86,6 +88,19 @@ async def _bare(table: RestTable, ranges: Sequence[str]) -> None:
         partitions = (Range(rows.partition(n), prefix, f"{prefix[:-1]}}}", limit=PAGE) for n in range(SHARDS))
         answers = await asyncio.gather(*(table.rows(one) for one in partitions))
     assert sum(map(len, answers)) >= PAGE
+
+
+async def _search(ledger: TableLedger) -> None:
+    page = await ledger.find(Query(name="no such"), limit=PAGE, after=None)
+    assert not page.jobs
+
+
+async def _newest(table: RestTable) -> None:
+    """As many rows as a search reads, in the fewest queries: what it would cost without any of ours."""
+    most = BOUNDS.rows // SHARDS
+    await asyncio.gather(
+        *(table.rows(Range(rows.partition(n), listed.EVERY, "l}", limit=most)) for n in range(SHARDS))
+    )
 
 
 async def _by_turns(*ask: Callable[[], Awaitable[None]]) -> list[float]:

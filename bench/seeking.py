@@ -54,7 +54,11 @@ def _application(rows: Iterable[Row], delay: float) -> web.Application:
         more = {"x-ms-continuation-nextpartitionkey": partition}
         more |= {"x-ms-continuation-nextrowkey": inside[until]} if until < last else {}
         body = b'{"value":[%b]}' % b",".join(partitions[partition][key] for key in inside[first:until])
-        headers = {"Content-Type": "application/json", **(more if until < last else {})}
+        headers = {
+            "Content-Type": "application/json",
+            "x-ms-request-id": "r",
+            **(more if until < last else {}),
+        }
         return web.Response(body=body, headers=headers)
 
     application = web.Application()

@@ -148,7 +148,7 @@ async def get_jobs(req: func.HttpRequest) -> Reply[JobPage]:
     app = ports()
     page = await listing.jobs(app, req.params, caller())
     body = {"jobs": await lines(app, page.jobs), "next": page.next}
-    return answer({**body, "note": listing.CUT} if page.cut else body)
+    return answer(body if page.searched_to is None else {**body, **listing.cut_at(page.searched_to)})
 
 
 @operation(blueprint, "GET", "jobs/{id}", refused=(404, 410))

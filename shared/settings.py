@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from shared.core.account import (
@@ -18,11 +19,15 @@ from shared.core.account import (
 )
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
+from shared.core.notify.webhook_url import UrlPolicy
 from shared.engines.entry import Entry
 from shared.engines.registry import ENGINES
 from shared.setting_table import Setting
 from shared.setting_table.rows import SETTINGS
 from shared.setting_table.values import Values
+
+if TYPE_CHECKING:
+    from shared.core.notify.channels import Channel
 
 
 def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:
@@ -110,6 +115,31 @@ class Settings(Values):
         """Our own host names: those of the setting, and the one that App Service gave the app."""
         host = self.values.get("WEBSITE_HOSTNAME", "").partition(":")[0]
         return frozenset((*self.names("SLIPWAY_OWN_HOSTS"), *([host] if host else [])))
+
+    def urls(self) -> UrlPolicy:
+        """The addresses that may be called."""
+        return UrlPolicy(
+            ports=self.ports("SLIPWAY_WEBHOOK_PORTS"),
+            allow_loopback=self.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
+            own_hosts=self.own_hosts(),
+        )
+
+    def channels(self) -> dict[str, Channel]:
+        """Where messages for people go, by name."""
+        name = "SLIPWAY_CHANNELS"
+        if (document := self.document(name)) == {}:
+            return {}
+        from shared.core.notify.channels import channels_from
+
+        try:
+            return channels_from(document, self.urls())
+        except ValueError as error:
+            raise Misconfigured(f"{name}: {error}") from None
+
+    def page(self) -> str:
+        """The address of the page for browsers, where App Service gave the app a name; else ""."""
+        host = self.values.get("WEBSITE_HOSTNAME", "")
+        return f"https://{host}/api/ui/" if host.partition(":")[0] not in ("", "localhost") else ""
 
     def cluster_id(self, cluster: str) -> str:
         """The id by which job files name a cluster of any engine."""

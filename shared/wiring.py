@@ -21,7 +21,6 @@ from shared.core.cost.prices import Price, prices_from
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
-from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import SETTING, Policy
 from shared.core.ports import Addresses, Engines, Ports
 from shared.core.trouble import Troubles
@@ -70,8 +69,10 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.snapshots import BlobSnapshots
     from shared.adapters.storage.tables import tables
     from shared.adapters.storage.wire.connection import Account, Connection
+    from shared.adapters.webhook.channels import ChannelSender
     from shared.adapters.webhook.sender import WebhookSender
 
+    webhooks = WebhookSender(policy.urls)
     connection = Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID"))
     account = Account(connection)
     troubles = Troubles(_now)
@@ -83,7 +84,8 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         snapshots=BlobSnapshots(account, connection, snapshots, _now),
         queues=StorageQueues(account),
-        webhooks=WebhookSender(policy.urls),
+        webhooks=webhooks,
+        channels=ChannelSender(webhooks, policy.channels, settings.page()),
         engines=engines,
         seal=AesSeal(settings.names("SLIPWAY_SEAL_KEY")),
         policy=policy,
@@ -190,11 +192,8 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
         prices=_prices(settings),
         secret_hosts=_secrets(settings, hosts=True),
-        urls=UrlPolicy(
-            ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
-            allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
-            own_hosts=settings.own_hosts(),
-        ),
+        channels=settings.channels(),
+        urls=settings.urls(),
         limits=_limits(settings),
         completion=_completion(settings, clusters),
     )

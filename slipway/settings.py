@@ -1,14 +1,18 @@
 """Which settings a command works with: a file's, the environment's, or those of a local stack."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from shared.settings import Settings
 from slipway.failure import Failure
+
+if TYPE_CHECKING:
+    from shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Where `slipway up` keeps its state, and beside it the settings of its app.
@@ -34,16 +38,22 @@ def load(file: Path | None, environment: Mapping[str, str]) -> SourcedSettings:
     Raises Failure.
     """
     if file is not None:
-        return SourcedSettings(Settings(_values(file)), str(file))
+        return _sourced(_values(file), str(file))
     if names_storage(environment):
-        return SourcedSettings(Settings(dict(environment)), "the environment")
+        return _sourced(environment, "the environment")
     local = local_stack() / _FILE
     if local.is_file():
-        return SourcedSettings(Settings(_values(local)), display_path(local))
+        return _sourced(_values(local), display_path(local))
     raise Failure(
         "there are no settings: start a local stack (`slipway up`), name a file (--settings FILE), "
         "or set SLIPWAY_STORAGE and the others in the environment"
     )
+
+
+def _sourced(values: Mapping[str, str], source: str) -> SourcedSettings:
+    from shared.settings import Settings  # with the table of all settings, which many commands do without
+
+    return SourcedSettings(Settings(dict(values)), source)
 
 
 def names_storage(environment: Mapping[str, str]) -> bool:

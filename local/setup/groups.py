@@ -16,7 +16,7 @@ from local.setup.steps import LOGS, ROOT
 UV = "local/setup/uv.txt"
 #: The groups of an environment in which the project is worked on, and of one that runs the local stack.
 DEMO = ("app", "local")
-DEV = (*DEMO, "telemetry", "dev")
+DEV = (*DEMO, "telemetry", "dev", "site")
 
 
 def listed(groups: "Iterable[str]", venv: Path, out: "Path | None" = None) -> "tuple[Path, list[str]]":

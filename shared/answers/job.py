@@ -236,5 +236,7 @@ class JobPage(Answer):
     jobs: tuple[JobLine, ...]
     next: str | None
     """The `after` of the next page; null on the last one."""
+    searched_to: Time | None = None
+    """Set if the search reached its bounds before the page was full: no older job was looked at."""
     note: str | None = None
-    """Set if the search reached its limits before the page was full."""
+    """The same as a sentence."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 #: The form of what `job_id` makes.
 JOB_ID = r"j_[a-z2-7]{24}"
 _JOB_ID = re.compile(JOB_ID, re.ASCII)
+#: The form of a job sweep's id.
+_SWEEP_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
 
 
 def job_id(key: str, generation: int) -> str:
@@ -25,6 +27,11 @@ def job_id(key: str, generation: int) -> str:
 def is_job_id(text: str) -> bool:
     """Whether a text has the form of a job id."""
     return _JOB_ID.fullmatch(text) is not None
+
+
+def is_sweep_id(text: str) -> bool:
+    """Whether a text has the form of a job sweep's id."""
+    return _SWEEP_ID.fullmatch(text) is not None
 
 
 def short_id(job_id: str) -> str:

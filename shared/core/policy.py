@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from shared.core.cost.prices import Price
+from shared.core.notify.channels import Channel
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.pacing.wait_kinds import (
@@ -109,6 +110,8 @@ class Policy:
     default_notify: tuple[JsonObject, ...] = field(metadata=_setting("SLIPWAY_DEFAULT_NOTIFY"))
     #: name of a webhook secret → the hosts that it is for; no entry for a secret that is for any host
     secret_hosts: Mapping[str, frozenset[str]]
+    #: where messages for people go, by name
+    channels: Mapping[str, Channel]
     urls: UrlPolicy
     limits: Limits
     completion: Defaults

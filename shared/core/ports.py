@@ -21,6 +21,7 @@ from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.ledger.ledger import Ledger, Outbox
 from shared.core.ledger.node_history import NodeHistories
 from shared.core.meter import Meter, NoMeter
+from shared.core.notify.queues import Queues
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.looks import Looks
@@ -103,16 +104,6 @@ class Drops(Protocol):
         """Make a write into `runs` that leaves nothing. Raises Unavailable if it is refused."""
 
 
-class Queues(Protocol):
-    """Queues that wake functions up."""
-
-    async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
-        """Send a message that never expires, visible after `delay` seconds. Returns its id."""
-
-    async def try_write(self, queue: str) -> None:
-        """Make a write to a queue that leaves nothing. Raises Unavailable if it is refused."""
-
-
 class Seal(Protocol):
     """Sealing of secret values that people sent."""
 
@@ -152,6 +143,13 @@ class Webhooks(Protocol):
         self, url: str, webhook_id: str, body: bytes, secrets: Sequence[str], now: datetime
     ) -> Posted:
         """One try, bounded in time, behind both gates."""
+
+
+class Channels(Protocol):
+    """Sends events as messages that people read."""
+
+    async def send(self, name: str, event_id: str, event: str, now: datetime) -> Posted:
+        """One try, bounded in time. Raises Misconfigured for a name that the settings do not have."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +221,7 @@ class Ports:
     snapshots: Snapshots
     queues: Queues
     webhooks: Webhooks
+    channels: Channels
     engines: Engines
     seal: Seal
     policy: Policy

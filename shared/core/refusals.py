@@ -24,8 +24,8 @@ REFUSALS: dict[str, Refusal] = {
     ),
     "SW103": Refusal("webhook address refused", "give a public https address"),
     "SW104": Refusal(
-        "webhook secret not possible",
-        "name a secret of the job's team, for its own address, or leave it out; an operator knows the names",
+        "webhook secret or channel not possible",
+        "name a channel, or a secret for this address, of the job's team; an operator knows the names",
     ),
     "SW105": Refusal(
         "several scripts for a template",

@@ -20,8 +20,9 @@ from typing import Any, TypeVar
 
 from shared.core.errors import SlipwayError, quoted
 from shared.core.notify.events import Delivery, Notice
+from shared.core.notify.queues import Queues
 from shared.core.notify.receivers import Receivers
-from shared.core.ports import Ports, Queues
+from shared.core.ports import Ports
 from shared.delivery.try_delivery import try_delivery
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from shared.core.errors import DEFECT, Misconfigured, SlipwayError, Unreadable
 from shared.core.meter import timed
-from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
+from shared.core.notify.channels import why_closed
+from shared.core.notify.events import NOTICES, OF_OPERATORS, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
 from shared.core.notify.webhook_url import DEFAULT, why_unsigned
 from shared.core.pacing.wait_kinds import WaitKind
@@ -16,6 +17,7 @@ from shared.core.ports import Ports, Posted
 from shared.core.teams.teams_store import latest_teams
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.receipt_files import put_final
+from shared.jobspec import channel_of
 
 log = logging.getLogger(__name__)
 
@@ -52,14 +54,17 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
     url = delivery.url if delivery.sealed is None else ports.seal.unseal(delivery.sealed, delivery.context)
     if (closed := await _disabled(ports, url)) is not None:
         return _dead(notice, delivery, f"not sent: disabled since {closed.since.isoformat()} ({closed.why})")
-    secret = delivery.secret or DEFAULT
-    if not (secrets := ports.secrets.get(secret)):
-        raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS names no secret {secret!r}")
-    if (why := why_unsigned(ports, secret, url, await _of_others(ports, notice, secret))) is not None:
+    channel, secret = channel_of(url), delivery.secret or DEFAULT
+    why = await (_why_closed(ports, notice, url) if channel else _why_unsigned(ports, notice, secret, url))
+    if why is not None:
         return _dead(notice, delivery, f"not sent: {why}")
     if wait := ports.receivers.breaker.wait(url, now):
         return _postpone(ports, notice, delivery, now, wait, "not sent: the receiver does not answer")
-    posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
+    if channel:
+        posted = await ports.channels.send(channel, notice.event_id, notice.body, now)
+    else:
+        body, secrets = notice.body.encode(), ports.secrets[secret]
+        posted = await ports.webhooks.post(url, notice.event_id, body, secrets, now)
     if posted.outcome == "busy":
         return _postpone(ports, notice, delivery, now, posted.retry_after or _BUSY, posted.detail)
     await _learn(ports, delivery, url, now, posted)
@@ -71,6 +76,26 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
     if posted.outcome in ("gone", "refused"):
         return _dead(notice, delivery, posted.detail)
     return _retry(ports, notice, delivery, now, posted.detail, posted.retry_after)
+
+
+async def _why_closed(ports: Ports, notice: Notice, url: str) -> str | None:
+    """Why the event does not go into its channel. Reads its record only if the channel is for some teams.
+
+    Raises Misconfigured for a channel that is not there.
+    """
+    channels, name = ports.policy.channels, channel_of(url)
+    if name not in channels:
+        raise Misconfigured(f"SLIPWAY_CHANNELS does not name the channel {name!r}")
+    if channels[name].teams is None or notice.job_id.startswith(OF_OPERATORS):
+        return None
+    return why_closed(ports.policy, url, await _team(ports, notice.job_id))
+
+
+async def _why_unsigned(ports: Ports, notice: Notice, secret: str, url: str) -> str | None:
+    """Why the event is not signed for its address. Raises Misconfigured for a secret that is not there."""
+    if not ports.secrets.get(secret):
+        raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS names no secret {secret!r}")
+    return why_unsigned(ports, secret, url, await _of_others(ports, notice, secret))
 
 
 async def _of_others(ports: Ports, notice: Notice, secret: str) -> Collection[str]:

@@ -17,7 +17,8 @@ from contextlib import suppress
 
 from shared.core.errors import SlipwayError, Unavailable, quoted
 from shared.core.ledger.dead import DeadMessage, dead_id
-from shared.core.ports import Ports, Queues, Seal
+from shared.core.notify.queues import Queues
+from shared.core.ports import Ports, Seal
 from shared.intake.reading.unwrap import unwrap
 
 log = logging.getLogger(__name__)

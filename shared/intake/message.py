@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shared.core.code.record import Code
 from shared.core.messages import (
     MESSAGE,
     FolderLook,
@@ -21,8 +20,7 @@ from shared.core.messages import (
     digest,
 )
 from shared.core.refusals import refused
-from shared.core.relations.dependency import Dependency
-from shared.core.teams.membership import NO_TEAM, Share
+from shared.core.teams.share import NO_TEAM, Share
 from shared.intake.reading.event import (
     REJECTION,
     SUBMIT,
@@ -50,6 +48,10 @@ from shared.jobspec import (
     sound_members,
     unwrapped,
 )
+
+if TYPE_CHECKING:
+    from shared.core.code.record import Code
+    from shared.core.relations.dependency import Dependency
 
 #: In an account with directories a file may get its name by a rename, which is then its only event.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")

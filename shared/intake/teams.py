@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.ports import Ports
-from shared.core.teams.membership import (
-    teams_of,
-)
+from shared.core.teams.membership import teams_of
 from shared.core.teams.teams_store import UnreadableTeams
 from shared.lifecycle.current_teams import current_teams
 

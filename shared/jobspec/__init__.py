@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from shared.jobspec.reader.reading import read, read_through
     from shared.jobspec.reader.repair import mended
     from shared.jobspec.reader.source import Source
-    from shared.jobspec.receivers import TERMINAL_EVENTS, RequestedReceiver, are_sound
+    from shared.jobspec.receivers import TERMINAL_EVENTS, RequestedReceiver, are_sound, channel_of
     from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
     from shared.jobspec.secrets.embedded import SEALED
     from shared.jobspec.text.file_names import character_flaw, is_ignored, is_left_over, level_flaw, name_flaw
@@ -100,7 +100,7 @@ _NAMES = {
     "reader.reading": "read read_through",
     "reader.repair": "mended",
     "reader.source": "Source",
-    "receivers": "TERMINAL_EVENTS RequestedReceiver are_sound",
+    "receivers": "TERMINAL_EVENTS RequestedReceiver are_sound channel_of",
     "resources": "RESOURCES SHARE mebibytes read_resources",
     "text.file_names": "character_flaw is_ignored is_left_over level_flaw name_flaw",
     "text.tree": "JsonObject Node quote step walk",
@@ -145,6 +145,7 @@ __all__ = [
     "Value",
     "applied",
     "are_sound",
+    "channel_of",
     "character_flaw",
     "closed_mount",
     "combinations",

@@ -24,6 +24,8 @@ TERMINAL_EVENTS: tuple[EventName, ...] = ("succeeded", "failed", "cancelled", "l
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECASE)
 _SIGNING_KEYS = ("whsec_", "whsk_")
+#: An operator's channel of messages, by its name, in place of the address of a webhook.
+_CHANNEL = re.compile(r"channel:([A-Za-z0-9_-]{1,64})", re.ASCII)
 
 
 class RequestedReceiver(Model):
@@ -44,14 +46,18 @@ def receiver_problems(root: Node, most: int) -> Iterator[Problem]:
         yield problem("SW063", root.member("notify").pointer, message)
     for receiver in receivers:
         url, secret = receiver.member("url"), receiver.member("secret")
-        if url.text and not _is_address(url.text):
-            yield problem("SW064", url.pointer, "url is not the address of a webhook")
+        if url.text and not channel_of(url.text) and not _is_address(url.text):
+            yield problem("SW064", url.pointer, "url is neither the address of a webhook nor channel:NAME")
         if receiver.member("events").value == []:
             message = "events is empty, so this receiver would get no event"
             yield problem(
                 "SW015", receiver.member("events").pointer, message, "name an event, or leave events out"
             )
         if secret.text is None:
+            continue
+        if channel_of(url.text or ""):
+            message = "secret is for webhooks, and a channel's messages are not signed"
+            yield problem("SW066", secret.pointer, message, "leave secret out")
             continue
         if secret.text.startswith(_SIGNING_KEYS) or not NAME.fullmatch(secret.text):
             yield problem("SW066", secret.pointer, "secret is not the name of a configured secret")
@@ -65,6 +71,12 @@ def are_sound(receivers: Sequence[Any], most: int) -> bool:
     except ValidationError:
         return False
     return not any(receiver_problems(Node("", {"notify": [*receivers]}), most))
+
+
+def channel_of(url: str) -> str:
+    """The name of the channel that a receiver's `url` names; "" for the address of a webhook."""
+    match = _CHANNEL.fullmatch(url)
+    return match[1] if match is not None else ""
 
 
 def _is_address(text: str) -> bool:

@@ -30,6 +30,7 @@ from shared.lifecycle.grants import Loaded, admitted
 from shared.lifecycle.hold.find_held import find_held
 from shared.lifecycle.idle.reap import reap
 from shared.lifecycle.job_sweeps.refill import refill, submit_next
+from shared.lifecycle.operators.announce import announce
 from shared.lifecycle.steps import for_each, step
 from shared.lifecycle.waiting.dependents import look_again
 
@@ -115,6 +116,7 @@ async def _make_pass(ports: Ports) -> PassCounts:
     moved, delivered = _moved(results), await due
     await step("held jobs", find_held(ports, rows))
     await step("idle jobs", reap(ports, rows))
+    await step("events of operators", announce(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     ports.meter.set("slipway.sweeper.passed", 0)
     return PassCounts(

@@ -7,7 +7,8 @@ import logging
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.each import each
 from shared.core.errors import Misuse, SlipwayError, Unavailable, Unreadable
-from shared.core.job_sweeps.record import JobSweep, StoredSweep, is_sweep_id
+from shared.core.identity import is_sweep_id
+from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.finished_jobs import location_of
 from shared.core.ledger.job_sweeps import sweep_of_line
 from shared.core.ports import Ports

@@ -14,8 +14,6 @@ from shared.core.ledger.failures import FAILURES
 from shared.core.ledger.listing import Label, Page, Query
 from shared.core.ports import Engines, Ports
 
-#: The note of a page that was cut short.
-CUT = "not all jobs were searched for this page: the list continues at `next`"
 _LARGEST_PAGE = 200
 _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _AGO = re.compile(r"([0-9]{1,5})([smhdw])", re.ASCII)
@@ -25,6 +23,12 @@ DOORS = ("drop", "inventory", "http", "queue", "rerun")
 #: The orders of a list, and the longest text that is searched for.
 ORDERS = ("created", "ended")
 _LONGEST_TEXT = 200
+
+
+def cut_at(moment: datetime) -> dict[str, str]:
+    """What a page says whose search reached the bounds of one request at this moment."""
+    text = f"the search has looked back to {moment:%Y-%m-%d %H:%M} UTC: it continues at `next`"
+    return {"note": text, "searchedTo": moment.isoformat().replace("+00:00", "Z")}
 
 
 async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:

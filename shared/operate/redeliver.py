@@ -8,16 +8,17 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.answers.events import DeliveryTry, EventDelivery, JobEvent
-from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
+from shared.core.caller import ADMIN, KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.notify import webhook_url
 from shared.core.notify.cloudevents import cloud_event
-from shared.core.notify.events import Delivery, Notice
+from shared.core.notify.events import OF_OPERATORS, Delivery, Notice
 from shared.core.notify.receivers import receiver_id
 from shared.core.notify.webhook_url import DEFAULT, why_unsigned
 from shared.core.policy import Policy
 from shared.core.ports import Ports, Posted
 from shared.delivery.deliver import QUEUE
+from shared.jobspec import channel_of
 from shared.lifecycle.lookup import archived
 from shared.lifecycle.lookup import job as job_of
 from shared.operate.receivers import address_of
@@ -61,7 +62,8 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
     who.needs(SUBMIT)  # before the search through the whole outbox
     notice = await ports.outbox.find(event_id)
     stored = await ports.ledger.get(notice.job_id) if notice is not None else None
-    visible = stored is not None and who.sees(stored.job)
+    of_operators = notice is not None and notice.job_id.startswith(OF_OPERATORS)
+    visible = ADMIN in who.roles if of_operators else stored is not None and who.sees(stored.job)
     if stored is not None and visible:
         who.may_change(stored.job)
     if notice is None or not visible or not any(map(_is_redelivered, notice.deliveries)):
@@ -121,6 +123,8 @@ async def send_test(ports: Ports, url: str, secret: str, key: str) -> Posted:
     The same `key` sends the same event, so that its receiver knows a repetition by the id. Raises Misuse for
     an address that no job may name, or a secret that is not configured.
     """
+    if channel := channel_of(url):
+        return await _test_channel(ports, url, channel, key)
     if (problem := webhook_url.refusal(url, ports.policy.urls)) is not None:
         raise Misuse(problem, remedy="see the rules for addresses in docs/reference/webhooks.md")
     if (why := why_unsigned(ports, secret or DEFAULT, url)) is not None:
@@ -130,10 +134,25 @@ async def send_test(ports: Ports, url: str, secret: str, key: str) -> Posted:
     now = ports.clock()
     identity, body = _test_event(ports.policy, url, key, now)
     posted = await ports.webhooks.post(url, identity, body, secrets, now)
+    await _enabled_by(ports, url, posted)
+    return posted
+
+
+async def _test_channel(ports: Ports, url: str, name: str, key: str) -> Posted:
+    if name not in ports.policy.channels:
+        names = ", ".join(sorted(ports.policy.channels)) or "none"
+        raise Misuse(f"there is no channel named {name!r}", remedy=f"name one of SLIPWAY_CHANNELS: {names}")
+    now = ports.clock()
+    identity, body = _test_event(ports.policy, url, key, now)
+    posted = await ports.channels.send(name, identity, body.decode(), now)
+    await _enabled_by(ports, url, posted)
+    return posted
+
+
+async def _enabled_by(ports: Ports, url: str, posted: Posted) -> None:
     if posted.outcome == "delivered":
         await ports.outbox.enable(receiver_id(url))
         ports.receivers.enable(url)
-    return posted
 
 
 class _TestEvent(NamedTuple):

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.errors import Misuse
-from shared.core.identity import is_job_id
-from shared.core.job_sweeps.record import is_sweep_id
+from shared.core.identity import is_job_id, is_sweep_id
 from shared.core.ledger.activity import Act, Activity, act_of
 from shared.core.ports import Ports
 from shared.lifecycle.current_teams import current_teams

@@ -57,6 +57,12 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_DEFAULT_NOTIFY": Setting(
         "first", "objects", "[]", "JSON list of receivers for jobs that name none"
     ),
+    "SLIPWAY_CHANNELS": Setting(
+        "first",
+        "document",
+        "{}",
+        "JSON: name → a channel of messages ([how](../how-to/tell-people.md)); secret",
+    ),
     "SLIPWAY_CLUSTER": Setting(
         "clusters",
         "text",

@@ -1,14 +1,16 @@
 """Finds the deployment for a command: from options, else the environment, the profile or the local stack."""
 
+from __future__ import annotations
+
 import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
 from slipway.failure import NOT_ALLOWED, Failure
 from slipway.settings import (
@@ -20,6 +22,9 @@ from slipway.settings import (
     local_url,
     names_storage,
 )
+
+if TYPE_CHECKING:
+    from shared.settings import Settings
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"

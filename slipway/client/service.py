@@ -87,14 +87,23 @@ class Service(OutputCalls, CodeCalls, EndCalls):
 
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
         """The newest jobs that meet the conditions, in as many pages as needed."""
+        return await self._listed(conditions or {}, limit, whole=True)
+
+    async def search(self, conditions: Mapping[str, str], limit: int) -> Listed:
+        """The same, but what a search did not find within the bounds of one request is not looked for."""
+        return await self._listed(conditions, limit, whole=False)
+
+    async def _listed(self, conditions: Mapping[str, str], limit: int, *, whole: bool) -> Listed:
         jobs: list[dict[str, Any]] = []
-        query = dict(conditions or {})
+        query = dict(conditions)
         following: str | None = None
         while len(jobs) < limit:
             query["limit"] = str(min(limit - len(jobs), _PAGE))
             page = await self._json("GET", "jobs", params=query)
             jobs += page["jobs"]
-            following = page.get("next")
+            following, searched_to = page.get("next"), page.get("searchedTo")
+            if following and searched_to and not whole:
+                return Listed(jobs, following, str(searched_to))
             if not following:
                 break
             query["after"] = following

@@ -334,6 +334,7 @@ class AcceptedJob(JobDetail):
 class JobPage(TypedDict):
     jobs: list[JobLine]
     next: str | None
+    searchedTo: NotRequired[str]
     note: NotRequired[str]
 
 class SweepDetail(TypedDict):

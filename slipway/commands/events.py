@@ -52,13 +52,13 @@ def redeliver(
 
 @app.command("test")
 def try_(
-    receiver: Annotated[str, typer.Argument(metavar="URL", help="URL of a receiver")],
+    receiver: Annotated[str, typer.Argument(metavar="URL", help="URL of a receiver, or channel:NAME")],
     secret: Annotated[str, typer.Option(help="name of a configured secret  [default: default]")] = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Send a signed test event. A receiver that accepts it is enabled again if a 410 had disabled it.
+    """Send a test event. A receiver that accepts it is enabled again if a 410 had disabled it.
 
     The exit code is 1 if the receiver does not accept it, and 125 where no answer says so.
     """

@@ -150,6 +150,19 @@ async def answer_tagged(page: Page, pattern: str, body: dict[str, Any]) -> None:
     await page.route(pattern, answer)
 
 
+async def answer_as_first(page: Page, pattern: str) -> None:
+    """Answer each address as the API did for the first time: nothing changes."""
+    first: dict[str, dict[str, Any]] = {}
+
+    async def answer(route: Route) -> None:
+        url = route.request.url
+        if url not in first:
+            first[url] = await (await route.fetch()).json()
+        await _fulfill(route, first[url])
+
+    await page.route(pattern, answer)
+
+
 async def _fulfill(route: Route, body: dict[str, Any]) -> None:
     text = json.dumps(body)
     tag = f'"{hash(text)}"'

@@ -301,3 +301,6 @@ class MemoryWebhooks:
     ) -> Posted:
         self.posts.append((url, webhook_id, body))
         return replace(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
+
+    async def send(self, url: str, body: bytes, headers: dict[str, str], now: datetime) -> Posted:
+        return await self.post(url, headers["webhook-id"], body, (), now)

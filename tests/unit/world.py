@@ -17,8 +17,10 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.teams import TableTeams
+from shared.adapters.webhook.channels import ChannelSender
 from shared.core.engine import Cluster, Engine
 from shared.core.job import Job
+from shared.core.notify.channels import Channel
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.accept import Accepted
@@ -33,6 +35,7 @@ from tests.doubles.memory import (
     MemoryDrops,
     MemoryLedger,
     MemoryQueues,
+    MemoryTable,
     MemoryWebhooks,
 )
 from tests.doubles.memory_engine import MemoryEngine
@@ -49,6 +52,14 @@ CLUSTER = Cluster(
 #: That of a deployment without settings, on which jobs may mount any container.
 POLICY = policy_of(Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}), {"dev": CLUSTER})
 POLICY = replace(POLICY, limits=replace(POLICY.limits, mountable=None))
+COMPLETION = Defaults(
+    cluster_id=CLUSTER.id,
+    clusters={"dev": CLUSTER.id},
+    storage_account="acct",
+    drop_container="scripts",
+    drop_account="acct",
+    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
+)
 
 
 def job_json(**properties: Any) -> dict[str, Any]:
@@ -100,20 +111,10 @@ class World:
             snapshots=self.snapshots,
             queues=self.queues,
             webhooks=self.webhooks,
+            channels=ChannelSender(self.webhooks, {}, ""),
             engines=Engines(self.engine),
             seal=AesSeal([base64.b64encode(b"k" * 32).decode()]),
-            policy=replace(
-                POLICY,
-                receipts=True,
-                completion=Defaults(
-                    cluster_id=CLUSTER.id,
-                    clusters={"dev": CLUSTER.id},
-                    storage_account="acct",
-                    drop_container="scripts",
-                    drop_account="acct",
-                    std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
-                ),
-            ),
+            policy=replace(POLICY, receipts=True, completion=COMPLETION),
             clock=self.clock,
             token=lambda: f"t{next(count)}",
             jitter=lambda: 0.5,
@@ -128,6 +129,11 @@ class World:
 
     def policy(self, **changes: Any) -> None:
         self.ports = replace(self.ports, policy=replace(self.ports.policy, **changes))
+
+    def open_channels(self, **channels: Channel) -> None:
+        sender = ChannelSender(self.webhooks, channels, "https://app.example.com/api/ui/")
+        self.use(channels=sender)
+        self.policy(channels=channels)
 
     def use(self, **ports: Any) -> None:
         self.ports = replace(self.ports, **ports)
@@ -170,3 +176,9 @@ class World:
 
     def events(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, _, body in self.webhooks.posts]
+
+
+def rows_of(world: World) -> list[Any]:
+    """Every row of the ledger, as it is stored."""
+    assert isinstance(world.ledger.table, MemoryTable)
+    return [one.row for one in world.ledger.table.held.values()]

@@ -514,7 +514,9 @@ export type JobPage = {
   jobs: JobLine[];
   /** The `after` of the next page; null on the last one. */
   next: string | null;
-  /** Set if the search reached its limits before the page was full. */
+  /** Set if the search reached its bounds before the page was full: no older job was looked at. */
+  searchedTo?: string;
+  /** The same as a sentence. */
   note?: string;
 };
 

@@ -59,10 +59,14 @@ class WebhookSender:
         Every reaction of the network and the receiver is an outcome. Raises ValueError only for an unusable
         id or secret.
         """
+        headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
+        return await self.send(url, body, headers, now)
+
+    async def send(self, url: str, body: bytes, headers: dict[str, str], now: datetime) -> Posted:
+        """Make one try that is not signed, behind the same gates. A header replaces that of the session."""
         problem = webhook_url.refusal(url, self._policy)
         if problem is not None:
             return Posted("refused", None, problem, None, 0)
-        headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
         try:
             # The wait for a slot is not part of the try, and does not count towards its time.
             async with self._slots.take(webhook_url.authority(url)):

@@ -6,7 +6,6 @@ than `parallel`, and each change of the record is guarded by its version.
 
 from __future__ import annotations
 
-import re
 from base64 import b32encode
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,10 +20,6 @@ from shared.core.identity import job_id
 from shared.core.job import Budget, Dependency, Receiver
 from shared.core.relations.contents import Member
 from shared.core.states import JobState
-
-#: The form of what `sweep_id` makes.
-SWEEP_ID = r"s_[a-z2-7]{24}"
-_SWEEP_ID = re.compile(SWEEP_ID, re.ASCII)
 
 #: The mark of each end of a job in `ends`, and the mark of a job that has not ended.
 _MARKS = {
@@ -156,8 +151,3 @@ class StoredSweep:
 def sweep_id(key: str) -> str:
     """The id of a job sweep: the same for every duplicate of one request."""
     return "s_" + b32encode(sha256(f"sweep|{key}".encode()).digest()[:15]).decode().lower()
-
-
-def is_sweep_id(text: str) -> bool:
-    """Whether a text has the form of a job sweep's id."""
-    return _SWEEP_ID.fullmatch(text) is not None

@@ -99,12 +99,17 @@ class Query:
 class Page:
     """Some jobs in the order of the list, as lists show them, and the start of the next page.
 
-    `cut`: the bound of one request was reached before the page was full.
+    `searched_to`: the bound of one request was reached there, before the page was full.
     """
 
     jobs: tuple[Job, ...]
     next: str | None = None
-    cut: bool = False
+    searched_to: datetime | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the page has less than the list has for it."""
+        return self.searched_to is not None
 
 
 #: The fields that no list shows, without what they hold.

@@ -21,6 +21,9 @@ RECEIPT = "receipt:"
 #: The address of the delivery to the queue, for receivers that prefer to pull.
 NOTICES = "queue:job-notices"
 
+#: The beginning of the identities under which the events of operators stand, in place of a job.
+OF_OPERATORS = "o_"
+
 #: The word of an event between two states → the end that it announces: receivers of that end get it.
 _ANNOUNCED = {"idle": JobState.CANCELLED.value, "held": JobState.FAILED.value}
 

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.errors import Unreadable
-from shared.core.identity import is_job_id
+from shared.core.identity import is_job_id, is_sweep_id
 from shared.core.job import Job
-from shared.core.job_sweeps.record import is_sweep_id
 from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.listing import Query
 from shared.core.ports import Ports

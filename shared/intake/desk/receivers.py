@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.job import Receiver
+from shared.core.notify.channels import why_closed
 from shared.core.notify.webhook_url import DEFAULT, hides, refusal, safe_url, why_unsigned
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.jobspec import Problem, RequestedReceiver
+from shared.core.teams.share import NO_TEAM, Share
+from shared.jobspec import Problem, RequestedReceiver, channel_of
 
 if TYPE_CHECKING:
     from shared.intake.message import Request
@@ -35,9 +36,12 @@ def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
     problems: list[Problem] = []
     for index, receiver in enumerate(entries):
         at = f"/notify/{index}"
-        problem = _refused(ports, receiver, at, request.share.secrets_of_others)
+        problem = _refused(ports, receiver, at, request.share)
         if problem is not None:
             problems.append(problem.relocate(request.envelope_at))
+            continue
+        if channel_of(receiver.url):
+            receivers.append(Receiver(url=receiver.url, events=tuple(receiver.events)))
             continue
         context = f"{key}{at}" if hides(receiver.url) else ""
         receivers.append(
@@ -61,8 +65,12 @@ def check_default_notify(ports: Ports) -> None:
 
 
 def _refused(
-    ports: Ports, receiver: RequestedReceiver, pointer: str, of_others: Collection[str] = ()
+    ports: Ports, receiver: RequestedReceiver, pointer: str, share: Share = NO_TEAM
 ) -> Problem | None:
+    if channel_of(receiver.url):
+        why = why_closed(ports.policy, receiver.url, share.team)
+        return None if why is None else refused("SW104", f"{pointer}/url", why)
+    of_others = share.secrets_of_others
     why = refusal(receiver.url, ports.policy.urls)
     if why is not None:
         return refused("SW103", f"{pointer}/url", f"webhook address refused: {why}")

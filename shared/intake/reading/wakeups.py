@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from shared.core.identity import is_job_id
-from shared.core.job_sweeps.record import is_sweep_id
+from shared.core.identity import is_job_id, is_sweep_id
 from shared.core.messages import (
     ENDED,
     EXPAND,

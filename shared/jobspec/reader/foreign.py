@@ -36,25 +36,24 @@ class Foreign(NamedTuple):
 
 
 _TOOLKIT = '"customToolkitSettings": {"commandLine": …}'
+_INIT = "translate it: slipway init --from FILE"
 _KUBERNETES = Foreign(
     "a Kubernetes manifest",
     f'write the image into containerSettings, command and args into {_TOOLKIT}, parallelism into "nodeCount"',
 )
 _AZURE_ML = Foreign(
     "an Azure Machine Learning job",
-    f'write command into {_TOOLKIT}, environment into containerSettings, instance_count into "nodeCount"',
+    f"{_INIT}; command is {_TOOLKIT}, environment containerSettings, instance_count nodeCount",
 )
 _BATCH = Foreign(
     "an Azure Batch task or job",
     f"write its command line into {_TOOLKIT}, its image into containerSettings, and wrap them in properties",
 )
-_SKYPILOT = Foreign(
-    "a SkyPilot task",
-    f'write "run" into {_TOOLKIT}, "setup" into jobPreparation, "num_nodes" into "nodeCount"',
-)
+_SKYPILOT = Foreign("a SkyPilot task", f"{_INIT}; run is {_TOOLKIT}, num_nodes nodeCount")
+_DSTACK = Foreign("a task of dstack", f"{_INIT}; commands are {_TOOLKIT}, nodes nodeCount")
 _SBATCH = Foreign(
     "a Slurm batch script",
-    f'run it by {_TOOLKIT}; --nodes is "nodeCount", --time "constraints": {{"maxWallClockTime": …}}',
+    f'{_INIT}; --nodes is "nodeCount", --time "constraints": {{"maxWallClockTime": …}}',
 )
 _CLUSTER = Foreign(
     "a Batch AI cluster or file server",
@@ -105,6 +104,7 @@ _BY_NAMES: tuple[tuple[frozenset[str], frozenset[str], Foreign], ...] = tuple(
         ("script", "target framework communicator", _AZURE_ML),
         ("cells nbformat", "", _NOTEBOOK),
         ("services", "version volumes networks name x-common", _COMPOSE),
+        ("type commands", "", _DSTACK),
         ("run", "resources setup num_nodes file_mounts workdir envs", _SKYPILOT),
         ("id", "poolInfo resourceFiles userIdentity multiInstanceSettings", _BATCH),
         ("poolInfo", "", _BATCH),

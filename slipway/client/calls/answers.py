@@ -81,10 +81,14 @@ class LogChunk:
 
 @dataclass(frozen=True)
 class Listed:
-    """One page of jobs, newest first; `next` is where the next page begins."""
+    """One page of jobs, newest first; `next` is where the next page begins.
+
+    `searched_to`: the search has looked back only to that moment, and goes on at `next`.
+    """
 
     jobs: list[dict[str, Any]]
     next: str | None
+    searched_to: str | None = None
 
 
 class Body(dict[str, Any]):

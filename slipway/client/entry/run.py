@@ -34,6 +34,8 @@ _SOURCES = {
 NOT_THERE = 255
 #: The code of tools that did not get there, as of any command, and what they say of it.
 _ITS_OWN, _REFUSALS = 1, (b"Error from server", b"srun: error: Unable to ", b"srun: fatal: ")
+#: What srun says, also if it is to be quiet, of a program whose exit code is passed on.
+_OF_EXIT_CODE = re.compile(rb"^srun: error: [\w.-]+: task 0: Exited with exit code \d+\n", re.MULTILINE)
 #: The variables that srun needs of a person, such as the file of its configuration.
 _OF_PERSON = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TERM|TMPDIR|LD_LIBRARY_PATH|KRB5CCNAME|\w+_CONF"
@@ -123,7 +125,7 @@ def _run(words: Sequence[str]) -> _Run:
                 signal.signal(number, pass_on)
         last = b""
         while process.stderr is not None and (data := os.read(process.stderr.fileno(), _CHUNK)):
-            os.write(2, data)
+            os.write(2, _OF_EXIT_CODE.sub(b"", data))
             last = (last + data)[-_CHUNK:]
         code = process.wait()
     return _Run(128 - code if code < 0 else code, last)

@@ -122,9 +122,12 @@ def new_entries(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> lis
 def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
     """Lines for people: the states that a job has reached since the last poll."""
     entries = new_entries(before, job)
-    lines = []
+    lines, state = [], before["state"] if before else None
     for entry in entries:
         text = entry["state"]
+        if text == state == "running" and "note" in entry:  # such as why its nodes are kept
+            text += f": {entry['note']}"
+        state = entry["state"]
         if entry is entries[-1] and entry["state"] in ENDED and entry["state"] != "succeeded":
             text += f": {job['message']}" if job.get("message") else ""
         lines.append(Line(who(job), text, _STYLES.get(entry["state"], "red")))

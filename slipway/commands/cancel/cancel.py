@@ -1,6 +1,7 @@
 """`slipway cancel`: asks for the end of a job, or of all that fit."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.client.jobs.naming import with_sweep
@@ -39,11 +40,17 @@ def cancel_all(conditions: Mapping[str, str], url: str, key: str, *, yes: bool, 
             _agreed(listing.jobs)
         answer: Mapping[str, Any] = {"jobs": [], "refused": []}
         if listing.jobs:
-            answer = await api.cancel_jobs(chosen, len(listing.jobs))
+            answer = await api.cancel_jobs(_as_listed(chosen, listing.jobs), len(listing.jobs))
         show(answer, _cancelled_jobs, as_json=as_json)
         return 1 if answer["refused"] else 0
 
     return asking(ask, url, key)
+
+
+def _as_listed(conditions: Mapping[str, str], jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """The conditions, which a job that came after these does not fit: the number alone may stay the same."""
+    newest = max(datetime.fromisoformat(job["createdAt"]) for job in jobs)
+    return {"until": (newest + timedelta(microseconds=1)).isoformat(), **conditions}
 
 
 def _agreed(jobs: Sequence[Mapping[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from slipway.client.request.compose import Choices, compose
 from slipway.client.request.packages import REQUIREMENTS
 from slipway.commands.asking import show
 from slipway.commands.init.templates import SWEEP, TEMPLATES, Template
+from slipway.commands.init.writing import write_files
 from slipway.failure import UNKNOWN, Failure
 
 _SCRIPT = "train.py"
@@ -20,7 +21,7 @@ def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
     """Write the folder, and show the next step. Raises Failure, also if a file exists."""
     folder = to or Path(template)
     if template == "sweep":
-        _write(folder, {"sweep.json": json.dumps(SWEEP, indent=2) + "\n"})
+        write_files(folder, {"sweep.json": json.dumps(SWEEP, indent=2) + "\n"})
         path = folder / "sweep.json"
         done = {"folder": str(folder), "files": ["sweep.json"]}
         show(done, lambda _: [f"wrote {path}; submit it: slipway submit {path}"], as_json=as_json)
@@ -41,7 +42,7 @@ def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
     files = {_SCRIPT: chosen.script, "job.json": json.dumps({"properties": properties}, indent=2) + "\n"}
     if chosen.packages:
         files[REQUIREMENTS] = "".join(f"{package}\n" for package in chosen.packages)
-    _write(folder, files)
+    write_files(folder, files)
     show(
         {"folder": str(folder), "files": list(files)},
         lambda _: _words(folder, files, chosen),
@@ -58,11 +59,3 @@ def _words(folder: Path, files: Iterable[str], chosen: Template) -> list[str]:
         *([f"each node first installs {packages}; an image that has them starts faster"] if packages else []),
         *([f"it needs nodes that run images: {chosen.image}"] if chosen.image else []),
     ]
-
-
-def _write(folder: Path, files: dict[str, str]) -> None:
-    if existing := [name for name in files if (folder / name).exists()]:
-        raise Failure(f"{folder / existing[0]} exists already; name another folder with --to")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")

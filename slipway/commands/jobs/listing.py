@@ -62,9 +62,11 @@ def jobs(
     """Show the newest jobs that fit the conditions; standard error shows how to list more."""
 
     async def ask(api: Service) -> int:
-        listing = await api.jobs(await with_sweep(api, conditions), limit)
-        rows = partial(lines, view=view) if listing.jobs else lambda _: [_none(conditions)]
+        listing = await api.search(await with_sweep(api, conditions), limit)
+        rows = partial(lines, view=view) if listing.jobs else lambda _: [_none(conditions, listing)]
         show(listing.jobs, rows, as_json=as_json, colour=view.colour)
+        if listing.searched_to:
+            remark(f"looked back to {moment(listing.searched_to, utc=view.utc)}")
         if listing.next:
             remark(more(listing.next, view))
         return 0
@@ -72,8 +74,10 @@ def jobs(
     return asking(ask, url, key)
 
 
-def _none(conditions: Mapping[str, str]) -> str:
+def _none(conditions: Mapping[str, str], listing: Listed) -> str:
     """The message if no job is listed."""
+    if listing.searched_to:
+        return "no job has matched so far"
     if conditions.keys() == {"after"}:
         return "there are no more jobs"
     return "no job matches these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"
@@ -96,15 +100,15 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
     async def ask(api: Service) -> int:
         states: dict[str, str] = {}
         chosen = await with_sweep(api, conditions)
-        listing = await api.jobs(chosen, limit)  # fails at once if nothing answers
+        listing = await api.search(chosen, limit)  # fails at once if nothing answers
         while True:
             if as_json:
                 for job in jobs_in_new_states(listing.jobs, states):
                     put_json(job, indent=None)
             else:
-                _draw(listing, view, states, _none(conditions))
+                _draw(listing, view, states, _none(conditions, listing))
             await asyncio.sleep(_EVERY)
-            listing = await patiently(lambda: api.jobs(chosen, limit))
+            listing = await patiently(lambda: api.search(chosen, limit))
 
     try:
         return asking(ask, url, key)

@@ -42,7 +42,7 @@ Labels = Annotated[
 Experiment = Annotated[str, typer.Option(help="the experiment that it belongs to  [default: none]")]
 Notify = Annotated[
     list[str] | None,
-    typer.Option(metavar="URL", help="webhook that learns how it ended; may be given again"),
+    typer.Option(metavar="URL", help="webhook or channel:NAME that learns how it ended; may be given again"),
 ]
 Arguments = Annotated[
     list[str] | None, typer.Argument(metavar="[-- ARGUMENT…]", help="arguments of the script")

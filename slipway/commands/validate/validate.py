@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from shared import __version__
-from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.jobspec import Problem, Source, has_errors, mended, report, with_pages
@@ -87,8 +86,13 @@ def known_facts() -> dict[str, ClusterFacts]:
     """Facts of clusters by name and by id, from the settings of the environment or of the local stack."""
     try:
         settings = load(None, os.environ).settings
+    except Failure:
+        return {}
+    from shared.configured import ConfiguredEngines  # and what it takes to submit, for which nothing is set
+
+    try:
         engines = ConfiguredEngines(settings)
-    except (Failure, Misconfigured):
+    except Misconfigured:
         return {}
     facts = {name: cluster.facts for name, cluster in engines.clusters.items()}
     facts |= {cluster.id.lower(): cluster.facts for cluster in engines.clusters.values()}

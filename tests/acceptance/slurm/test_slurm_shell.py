@@ -51,10 +51,10 @@ async def test_a_person_is_in_the_job_with_its_variables_and_reaches_its_ports(
             return out if code == 0 and out else None
 
         number = await eventually(port, "the job to listen")
-        code, out, _ = await slipway(
-            door, tmp_path, "shell", name, "--", "sh", "-c", "echo $COLOUR-$HF_TOKEN; exit 9"
+        code, out, errors = await slipway(
+            door, tmp_path, "shell", name, "--", "sh", "-c", "echo $COLOUR-$HF_TOKEN; echo no >&2; exit 9"
         )
-        assert (code, out) == (9, "blue-of the job\n")
+        assert (code, out, errors) == (9, "blue-of the job\n", "no\n"), "without a word of srun"
 
         forward = await started(door, tmp_path, "forward", name, number)
         assert forward.stdout is not None

@@ -11,7 +11,7 @@ from playwright.async_api import Page, Request, expect
 
 from tests.browser.one_job.live import live
 from tests.browser.overview.answers import busy
-from tests.browser.reader import Reader, answer_tagged, listed
+from tests.browser.reader import Reader, answer_as_first, answer_tagged, listed
 from tests.browser.trouble.everything import CODE, LISTING
 
 RUNNING = "jobs/job-000001"
@@ -59,6 +59,8 @@ async def answer_sweep(page: Page) -> None:
 
 
 async def open_view(reader: Reader, view: str, ended: str) -> None:
+    await answer_as_first(reader.page, "**/api/jobs?*")
+    await answer_as_first(reader.page, "**/api/clusters?*")
     await answer_running(reader.page)
     await answer_sweep(reader.page)
     await answer_overview(reader.page)

@@ -22,6 +22,11 @@ def written(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
+def after(at: datetime) -> str:
+    """A millisecond later, as the page writes it."""
+    return written((at + timedelta(milliseconds=1)).astimezone(UTC)).replace("000Z", "Z")
+
+
 def job(number: int, state: str, at: datetime, **members: Any) -> dict[str, Any]:
     """A job that was created then, and has run for a minute if it has ended."""
     one: dict[str, Any] = {

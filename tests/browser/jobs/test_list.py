@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.jobs.scene import LONG, NOW, answer_week, failed, job, noon, written
+from tests.browser.jobs.scene import LONG, NOW, after, answer_week, failed, job, noon, written
 from tests.browser.reader import Reader, rows
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -137,7 +137,8 @@ async def test_another_number_than_expected_is_counted_and_asked_for_again(reade
 
     await expect(dialog).to_contain_text("1 of 1 job could not be cancelled")
     await expect(dialog).to_contain_text("<b>train</b>: it is of <i>another</i>")
-    conditions = {"owner": "ann@example.com", "contains": "train", "state": "active"}
+    until = after(NOW - timedelta(seconds=4))
+    conditions = {"owner": "ann@example.com", "contains": "train", "state": "active", "until": until}
     assert bodies == [{"conditions": conditions, "expected": 1}] * 2
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)

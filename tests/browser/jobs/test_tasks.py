@@ -13,6 +13,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.jobs.scene import (
     NOW,
+    after,
     answer_trials,
     answer_week,
     failed,
@@ -63,7 +64,8 @@ async def test_everything_of_a_person_is_stopped_by_three_clicks(reader: Reader)
         await page.get_by_role("button", name="Cancel 52 jobs").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
-    assert bodies == [{"conditions": {"owner": "ann@example.com", "state": "active"}, "expected": 52}]
+    conditions = {"owner": "ann@example.com", "state": "active", "until": after(NOW)}
+    assert bodies == [{"conditions": conditions, "expected": 52}]
     await expect(rows(page).filter(has_text="cancelled")).not_to_have_count(0)
 
 

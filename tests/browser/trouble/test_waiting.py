@@ -146,7 +146,8 @@ async def test_a_part_of_a_view_that_does_not_come_says_so_and_can_be_asked_for_
     await page.clock.install()
     await answer_views(page)
     held = await hold(page, re.compile(called))
-    await reader.open(view)
+    async with page.expect_request(re.compile(called)):  # a chunk of the page loads before
+        await reader.open(view)
     main = page.get_by_role("main")
     waiting = main.get_by_role("status").filter(has_text="Loading…").first
     await expect(waiting).to_be_visible()

@@ -73,6 +73,7 @@ _BY_NAME: Mapping[str, str] = {
     "SLIPWAY_SEAL_KEY": _KEY,
     "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": f"whsec_{_KEY}"}),
     "SLIPWAY_DEFAULT_NOTIFY": json.dumps([{"url": _HOST, "events": ["failed"]}]),
+    "SLIPWAY_CHANNELS": json.dumps({"ops": {"kind": "slack", "url": _HOST}}),
     "SLIPWAY_NAMED_KEYS": json.dumps({"ann": {"sha256": "0" * 64}}),
     "SLIPWAY_PRICES": json.dumps([_PRICE]),
     "SLIPWAY_SOURCE": "urn:slipway:other",

@@ -35,6 +35,8 @@ COMPARED = {
         _BOTH_SIDES
     ),
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
+    "lifecycle/operators/conditions.py: abs(now - one.since) >= _SCARCE": _BOTH_SIDES,
+    "lifecycle/operators/conditions.py: abs(now - one.since) >= _SILENT": _BOTH_SIDES,
     "operate/common_waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
     "operate/overview/expectation.py: latest < ports.clock()": "only a sentence about a start differs",
     "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (

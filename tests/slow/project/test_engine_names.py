@@ -15,7 +15,13 @@ ENGINES_ARE_NAMED_IN = re.compile(
     r"|local/bicep/modules\.py"
 )
 #: Documents that people send by mistake, by what they call them.
-FOREIGN = {"shared/jobspec/reader/foreign.py", "slipway/commands/validate/kind.py"}
+FOREIGN = {
+    "shared/jobspec/reader/foreign.py",
+    "slipway/commands/validate/kind.py",
+    "slipway/commands/init/command.py",
+    "slipway/commands/init/foreign/sbatch.py",
+    "slipway/commands/init/foreign/sbatch_options.py",
+}
 
 
 @pytest.mark.parametrize(

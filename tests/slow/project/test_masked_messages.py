@@ -14,6 +14,10 @@ _LISTS = {"shared/jobspec/secrets", "local/bicep"}
 _EXAMPLES = {
     "slipway/stack/up.py": 2,  # az storage … --connection-string '…'
     "slipway/client/request/secrets.py": 8,  # --secret NAME
+    "slipway/commands/init/foreign/draft.py": 1,  # the same, as those below
+    "slipway/commands/init/foreign/dstack.py": 1,
+    "slipway/commands/init/foreign/sky.py": 2,
+    "slipway/commands/init/foreign/sbatch.py": 1,
     "slipway/stack/az_env.py": 1,  # az login … --password local
     "local/batchai/api/rules.py": 1,  # the address of a secret: https://VAULT…
     "slipway/client/entry/program.py": 1,  # the text of a program: key=age

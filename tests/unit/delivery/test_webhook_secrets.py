@@ -43,8 +43,13 @@ async def share(world: World, **owners: list[str]) -> None:
     forget_teams(world.ports.memo)
 
 
+def receiver_of(name: str, url: str = URL) -> dict[str, str]:
+    """An address with the secret of that name; or a channel."""
+    return {"url": name} if name.startswith("channel:") else {"url": url, "secret": name}
+
+
 def asks(secret: str, url: str = URL, **members: Any) -> bytes:
-    envelope = {"spec": job_json(), "notify": [{"url": url, "secret": secret}], **members}
+    envelope = {"spec": job_json(), "notify": [receiver_of(secret, url)], **members}
     return json.dumps(envelope).encode()
 
 
@@ -66,9 +71,7 @@ async def by_queue(world: World, secret: str) -> Any:
 async def by_drop(world: World, secret: str) -> Any:
     folder = f"vision/{world.ports.token()}/"
     world.drops.upload(f"{folder}job.json", json.dumps(job_json()).encode())
-    world.drops.upload(
-        f"{folder}slipway.json", json.dumps({"notify": [{"url": URL, "secret": secret}]}).encode()
-    )
+    world.drops.upload(f"{folder}slipway.json", json.dumps({"notify": [receiver_of(secret)]}).encode())
     world.pass_time(60)
     (accepted,) = (await look_at_folder(world.ports, folder)).accepted
     return accepted.job
@@ -216,7 +219,7 @@ async def signed(world: World, identity: str, receiver: Receiver) -> Delivery:
         sequence=1,
         event_id="evt_1",
         type="t",
-        body="{}",
+        body='{"type": "t", "subject": "jobs/j", "data": {}}',
         deliveries=(delivery,),
         due=world.now,
         since=world.now,

@@ -45,7 +45,7 @@ _OF_OTHERS = {
     "kubectl": {"--cascade"},
     "Slurm": {"--export", "--gres", "--partition"},
     "Jupyter and its like": {"--allow-root", "--listen"},
-    "a person's script": {"--api-key", "--auth", "--cookie", "--password", "--token"},
+    "a person's script": {"--api-key", "--auth", "--cookie", "--lr", "--password", "--token"},
 }
 
 

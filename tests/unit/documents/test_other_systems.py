@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shared.jobspec import Source
 from slipway.cli_page import commands
+from slipway.client.request.diagnose import diagnosed
+from slipway.commands.init.foreign.translate import translate
 from tests.unit.documents.corpus import ROOT
 
 PAGE = (ROOT / "docs/how-to/come-from-another-system.md").read_text(encoding="utf-8")
@@ -19,6 +23,13 @@ TABLES = [
 ]
 #: Members of the envelope, which stands around the job file.
 ENVELOPE = {"secrets", "resources"}
+#: The files of the page, and whose they are.
+SYSTEMS = {
+    "sky.yaml": "a task of SkyPilot",
+    ".dstack.yml": "a task of dstack",
+    "job.yml": "a command job of Azure ML",
+    "train.sh": "a script for sbatch",
+}
 
 
 def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
@@ -59,3 +70,29 @@ def test_a_row_names_members_of_a_job_file(row: list[str]) -> None:
         for part in name.split("."):
             assert part in members or name in ENVELOPE, name
             members = properties_of(members.get(part, {}))
+
+
+#: What the page calls each file → its text.
+FILES = dict(re.findall(r"```yaml\n# (\S+?),?(?: of [^\n]*)?\n(.*?)```", PAGE, re.DOTALL)) | {
+    "train.sh": "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
+}
+
+
+@pytest.mark.parametrize(("name", "system"), SYSTEMS.items())
+def test_the_file_of_each_system_becomes_the_same_job(name: str, system: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(FILES[name], encoding="utf-8")
+    (tmp_path / "environment.yml").write_text("dependencies: [python=3.12]", encoding="utf-8")
+
+    result = translate(tmp_path / name)
+
+    properties = json.loads(result.files["job.json"])["properties"]
+    assert result.system == system
+    assert properties["nodeCount"] == 2
+    assert [one.kind for one in result.notes if one.kind == "unknown"] == []
+    assert "train.py" in result.files.get("run.sh", FILES[name])
+    foreign = diagnosed(Source(FILES[name].encode()), tmp_path / "job.json")
+    assert [one.remedy.partition(";")[0] for one in foreign] == ["translate it: slipway init --from FILE"]
+
+
+def test_the_page_has_a_file_of_each_system() -> None:
+    assert FILES.keys() == SYSTEMS.keys()

@@ -123,7 +123,7 @@ def test_every_python_of_the_metadata_is_set_up_by_the_workflow_and_tried_by_a_c
 def test_actions_of_workflows_are_named_by_commit() -> None:
     used = [
         line.partition("uses:")[2].strip()
-        for file in (ROOT / ".github" / "workflows").glob("*.yml")
+        for file in (*(ROOT / ".github" / "workflows").glob("*.yml"), ROOT / "action.yml")
         for line in file.read_text().splitlines()
         if "uses:" in line
     ]

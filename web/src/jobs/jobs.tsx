@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { Notice, Refusal } from "../parts/parts";
+import { Notice, Refusal, Time } from "../parts/parts";
 import { usePoll } from "../poll";
 import { link, changeQuery, type Route } from "../route";
 import { Batch } from "./batch/batch";
@@ -24,7 +24,7 @@ export function Jobs({ route }: { route: Route }) {
   const list = useMemo(() => listOf(route.query), [key, JSON.stringify(route.query)]);
   const { feed } = list;
   const polled = usePoll(key, (signal) => feed.read(signal), { latest: query["sweep"] ? LIST_OF_SWEEP : LIST });
-  const { jobs, next, note } = feed.list;
+  const { jobs, next, searchedTo } = feed.list;
   const [wanted, want] = useState("");
   const readOlder = async (signal: AbortSignal) => (wanted === "" ? feed.list : feed.more(wanted, signal));
   const older = usePoll(`older ${key}`, readOlder, { version: wanted, isFinal: () => true });
@@ -46,19 +46,26 @@ export function Jobs({ route }: { route: Route }) {
       </div>
       {!isSweep && headingOf(route.query) === "Jobs" && <States route={route} />}
       <Refusal error={polled.error ?? older.error} readAt={polled.readAt} />
-      {note && <Notice kind="info">{note}</Notice>}
+      {searchedTo && (
+        <Notice kind="info">
+          Looked back to <Time at={searchedTo} />.{" "}
+          <button type="button" onClick={more}>
+            Go on
+          </button>
+        </Notice>
+      )}
       {polled.value === undefined && !polled.error && jobs.length === 0 && <p role="status">Loading…</p>}
-      {isEmpty && (key === "{}" ? <First /> : <None route={route} />)}
+      {isEmpty && (key === "{}" && !searchedTo ? <First /> : <None route={route} isWhole={!searchedTo} />)}
       {jobs.length > 0 && <Results key={key} route={route} list={list} more={more} again={polled.again} />}
     </main>
   );
 }
 
-function None({ route }: { route: Route }) {
+function None({ route, isWhole }: { route: Route; isWhole: boolean }) {
   const clear = () => changeQuery(route, Object.fromEntries(Object.keys(searchOf(route.query)).map((name) => [name, ""])));
   return (
     <section class="panel none">
-      <p role="status">No job fits this search.</p>
+      <p role="status">{isWhole ? "No job fits this search." : "No job has matched so far."}</p>
       <button type="button" onClick={clear}>
         Clear the search
       </button>
@@ -75,7 +82,7 @@ interface ResultsProps {
 
 /** The jobs as rows, as groups, as a sweep, or as numbers that are compared. */
 function Results({ route, list, more, again }: ResultsProps) {
-  const { jobs, next } = list.feed.list;
+  const { jobs, next, searchedTo } = list.feed.list;
   const { query } = route;
   const chosen = useChosen(jobs);
   const way = wayOf(query);
@@ -91,7 +98,7 @@ function Results({ route, list, more, again }: ResultsProps) {
   return (
     <>
       <section class="panel list" aria-label="List">
-        <Rows jobs={jobs} isByEnd={query["order"] === "ended"} chosen={chosen} place={list} onEnd={more} />
+        <Rows jobs={jobs} isByEnd={query["order"] === "ended"} chosen={chosen} place={list} onEnd={searchedTo ? () => undefined : more} />
       </section>
       <Batch search={searchOf(query)} jobs={jobs} hasMore={next !== null} chosen={chosen} onDone={finish} />
     </>

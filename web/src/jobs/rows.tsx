@@ -177,7 +177,8 @@ function useKeys({ items, tops, box, view, first, last, measure, chosen }: KeysO
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !act(event.key)) return;
     event.preventDefault();
   };
-  useEffect(() => {
+  // A key counts from the moment that the rows are seen.
+  useLayoutEffect(() => {
     const anywhere = (event: KeyboardEvent) => {
       if (event.target !== document.body || !["j", "k", "x"].includes(event.key)) return;
       if (event.key === "x" && chosenRow < 0) return;

@@ -110,6 +110,11 @@ def covered(key: str) -> str:
     return key[:_OWN].ljust(_LONGEST, "z")
 
 
+def moment_of(key: str) -> datetime:
+    """The moment of a sort key of a list: all of later moments come before it."""
+    return datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
+
+
 class ListEntry(NamedTuple):
     """A row of the list of all jobs, or of a slot."""
 
@@ -121,9 +126,7 @@ class ListEntry(NamedTuple):
 def turn_of(entity: Mapping[str, Any]) -> ListEntry:
     """Source, job and moment of a row of the list of all jobs, or of a slot."""
     key = listed_key(entity)
-    return ListEntry(
-        entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
-    )
+    return ListEntry(entity["Source"], key[16:], moment_of(key))
 
 
 @lru_cache(maxsize=1024)

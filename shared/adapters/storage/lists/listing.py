@@ -30,13 +30,21 @@ Entries = dict[str, Row | Active]
 Record = Callable[[str], Awaitable[Stored | None]]
 
 
+#: Rows in one answer of the table service.
+_ANSWER = 1_000
+
+
 class Bounds(NamedTuple):
-    """Those of one request: pages of rows, records in place of damaged rows, seconds; rows of an answer."""
+    """Those of one request: pages of rows, records in place of damaged rows, seconds; rows in all.
+
+    A row has about 1 KB. The first page of each range may have more rows in all: it is what a page of a list
+    without a search needs.
+    """
 
     pages: int = 64
     records: int = 1_000
     seconds: float = 4.0
-    rows: int = 1_000
+    rows: int = 4_000
 
 
 BOUNDS = Bounds()
@@ -149,14 +157,15 @@ class Listing:
         bounds = self._bounds
         # Less the index rows.
         pages, end, number = bounds.pages - self._store.shards, loop.time() + bounds.seconds, limit
-        jobs: list[Job] = []
+        room, jobs = bounds.rows, list[Job]()
         begin = min((stream.at for stream in streams), default="")
         while True:
             going = [stream for stream in streams if not stream.done]
             answers = await asyncio.gather(*(stream.more(self._store, number) for stream in going))
             entries |= {key: row for answer in answers for key, row in self._in_order(answer)}
-            pages, number = pages - len(going), min(4 * number, bounds.rows)
+            pages, room = pages - len(going), room - sum(map(len, answers))
             going = [stream for stream in going if not stream.done]
+            number = min(4 * number, _ANSWER, room // max(1, len(going)))
             # Up to this key, all ranges have been read.
             horizon = min((stream.reached for stream in going), default=_END)
             ready = sorted(key for key in entries if key <= horizon)
@@ -168,14 +177,15 @@ class Listing:
                         return Page(tuple(jobs), key if going or key < ready[-1] else None)
                 last = not going and at + limit >= len(ready)
                 if not last and (shown.records >= bounds.records or loop.time() > end):
-                    return Page(tuple(jobs), max(chunk), cut=True)
+                    return Page(tuple(jobs), max(chunk), listed.moment_of(max(chunk)))
             if not going:
                 return Page(tuple(jobs))
             # A page whose next one would begin at the same key is not cut: damaged keys are there, and more
             # follow.
-            late = loop.time() > end and horizon > begin
-            if pages < len(going) or late:
-                return Page(tuple(jobs), horizon or None, cut=True)
+            spent = (loop.time() > end or number < 1) and horizon > begin
+            if pages < len(going) or spent:
+                return Page(tuple(jobs), horizon or None, listed.moment_of(horizon) if horizon else None)
+            number = number if number > 0 else _ANSWER
 
     def _in_order(self, entities: Sequence[Row]) -> list[tuple[str, Row]]:
         return self._store.legible(entities, lambda row: (listed.listed_key(row), row))

@@ -10,7 +10,8 @@ import pytest
 from shared.core.caller import ADMIN, KEY_HOLDER, READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.teams.document import Teams
-from shared.core.teams.membership import NO_TEAM, Share, share_in, share_of_caller, share_of_folder, teams_of
+from shared.core.teams.membership import share_in, share_of_caller, share_of_folder, teams_of
+from shared.core.teams.share import NO_TEAM, Share
 from tests.unit.recorded import job_of
 
 TEAMS = Teams.model_validate(

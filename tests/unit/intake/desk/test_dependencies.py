@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -90,11 +91,14 @@ async def test_an_unknown_name_is_refused_with_its_place_and_the_name_that_was_m
     assert world.engine.started == ["prepare-data-" + world.engine.started[0].split("-", 2)[2]]
 
 
+_LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
+
+
 class _LongLedger(MemoryLedger):
     """A ledger with more jobs than it looks through for one request."""
 
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
-        return replace(await super().find(query, limit=limit, after=after), cut=True)
+        return replace(await super().find(query, limit=limit, after=after), searched_to=_LONG_AGO)
 
 
 async def test_among_very_many_jobs_an_older_one_has_to_be_named_by_its_id(world: World) -> None:

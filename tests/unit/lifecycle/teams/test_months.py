@@ -19,7 +19,7 @@ from shared.core.facts import Allotted, ClusterFacts
 from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.memo import Memo
 from shared.core.teams.document import Quota, Teams
-from shared.core.teams.membership import Share
+from shared.core.teams.share import Share
 from shared.core.teams.use import TeamUse
 from shared.core.view import summary
 from shared.intake.desk.deployment_limits import over_quota

@@ -129,7 +129,8 @@ async def test_a_page_that_was_cut_short_is_followed_by_the_next_with_the_same_c
     async def answer(request: web.Request) -> web.Response:
         resources.append(dict(request.query))
         if len(resources) < 3:
-            return web.json_response({"jobs": [], "next": str(len(resources)), "note": "cut"})
+            searched = "2026-01-01T00:00:00Z"
+            return web.json_response({"jobs": [], "next": str(len(resources)), "searchedTo": searched})
         return web.json_response({"jobs": [{"id": "j_1"}], "next": None})
 
     async with answering(as_slipway(answer)) as url, service(url) as api:

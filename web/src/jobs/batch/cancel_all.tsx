@@ -44,7 +44,7 @@ export function CancelAll({ conditions, onNo, onDone }: Props) {
   const end = () =>
     deed.click(async () => {
       try {
-        const body = JSON.stringify({ conditions, expected: jobs.length });
+        const body = JSON.stringify({ conditions: asCounted(conditions, jobs), expected: jobs.length });
         const answer = await json<CancelledJobs>("jobs/cancel", { method: "POST", body, headers: { "idempotency-key": key }, shape: { jobs: "list", refused: "list" } });
         if (answer.refused.length > 0) setRefused(answer.refused);
         else onDone();
@@ -100,6 +100,12 @@ export function Jobs({ jobs }: { jobs: readonly JobLine[] }) {
       </p>
     </>
   );
+}
+
+/** The conditions, which a job that came after these does not fit: the number alone may stay the same. */
+function asCounted(conditions: Filters, jobs: readonly JobLine[]): Filters {
+  const newest = Math.max(...jobs.map(({ createdAt }) => Date.parse(createdAt)));
+  return { until: new Date(newest + 1).toISOString(), ...conditions }; // a Date has no microseconds
 }
 
 /** The active jobs that fit, up to one more than may be cancelled. */

@@ -50,8 +50,10 @@ export function parametersOf(job: JobLine, properties: Record<string, unknown>):
   };
   for (const [name, value] of Object.entries(job.sweep?.values ?? {})) add(name, value);
   for (const [name, value] of Object.entries(job.labels ?? {})) add(name, value);
-  for (const one of (properties["environmentVariables"] as { name: string; value: string }[] | undefined) ?? []) add(one.name, one.value);
-  for (const [name, value] of options(commandLines(properties))) add(name, value);
+  for (const one of (properties["environmentVariables"] as { name: string; value: string }[] | undefined) ?? []) {
+    if (!one.name.startsWith("SLIPWAY_")) add(one.name, one.value); // these are ours: the values of its sweep once more
+  }
+  for (const [name, value] of options(commandLines(properties))) if (!/\s/.test(value)) add(name, value); // `python -c "…"` has a program
   add("nodeCount", properties["nodeCount"]);
   return values;
 }

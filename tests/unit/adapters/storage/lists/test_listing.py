@@ -30,6 +30,8 @@ from shared.core.ledger.listing import Label, Query
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SHARDS, FINISHED, ACTIVE = 4, 60_000, 40
+#: Rows of a search, and bytes of a search or a page, by which storage may answer one request.
+MOST_ROWS, MOST_BYTES = BOUNDS.rows + SHARDS * 50, 1_000 * (BOUNDS.rows + SHARDS * 50)
 #: Rows that the service looks at for one answer.
 _OF_STORAGE = {"x-ms-request-id": "r"}
 _PAGE = 1_000
@@ -70,14 +72,14 @@ def job_of(number: int) -> Job:
 class Wire:
     """A table service that holds the jobs: what of a row is not its key is made when it is asked for."""
 
-    def __init__(self) -> None:
-        self.ranges = 0
+    def __init__(self, finished: int = FINISHED) -> None:
+        self.ranges = self.rows = self.bytes = 0
         self.records = 0
         #: the source of some jobs; the others have none
         self.sources: dict[int, str] = {}
         self.keys: dict[str, list[str]] = defaultdict(list)
         self.numbers: dict[str, int] = {}
-        for number in range(FINISHED + ACTIVE):
+        for number in range(finished + ACTIVE):
             self._add(number)
         for partition in self.keys.values():
             partition.sort()
@@ -118,8 +120,11 @@ class Wire:
         until = min(last, first + min(_PAGE, int(query.get("$top", _PAGE))))
         more = {"x-ms-continuation-nextpartitionkey": match["partition"]}
         more |= {"x-ms-continuation-nextrowkey": keys[until]} if until < last else {}
-        body = {"value": [self._row(match["partition"], key) for key in keys[first:until]]}
-        return Answer(200, _OF_STORAGE | (more if until < last else {}), json.dumps(body).encode())
+        body = json.dumps(
+            {"value": [self._row(match["partition"], key) for key in keys[first:until]]}
+        ).encode()
+        self.rows, self.bytes = self.rows + until - first, self.bytes + len(body)
+        return Answer(200, _OF_STORAGE | (more if until < last else {}), body)
 
     def _row(self, partition: str, key: str) -> dict[str, Any]:
         number = self.numbers[key.rpartition("|")[2]]
@@ -157,7 +162,7 @@ def full() -> Wire:
 
 @pytest.fixture
 async def wire(full: Wire) -> Wire:
-    full.ranges = full.records = 0
+    full.ranges = full.records = full.rows = full.bytes = 0
     full.sources = {}
     return full
 
@@ -286,8 +291,7 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
 
 
 async def test_a_search_reads_as_many_pages_as_a_request_may(wire: Wire) -> None:
-    """The other tests have smaller bounds, or other ones; here each page is short instead."""
-    ledger = await ledger_over(wire, Bounds(rows=5, seconds=600.0))
+    ledger = await ledger_over(wire, Bounds(rows=10**9, seconds=600.0))
 
     page = await ledger.find(Query(name="none"), limit=5, after=None)
 
@@ -361,6 +365,53 @@ async def test_a_search_with_many_finds_reads_no_more_than_its_page_takes(
     page = await ledger.find(Query(doors=frozenset({"queue"})), limit=50, after=None)
     assert numbers(wire, page.jobs) == list(range(0, 100, 2))
     assert wire.ranges <= 2 * SHARDS
+
+
+#: Searches that have no range of their own, and what they find at the latest; nothing in the last two.
+SEARCHES = {
+    "label": Query(label=Label("team", "vision")),
+    "door": Query(doors=frozenset({"inventory"})),
+    "owner": Query(owner="http:ann"),
+    "team": Query(team="vision"),
+    "seen by one": Query(seen_by=Caller("ann", frozenset({SUBMIT}))),
+    "name": Query(name="none"),
+    "words": Query(contains="no such words"),
+    "failed, by an error": Query(states=frozenset({JobState.FAILED}), error="no such error"),
+    "failed, of an experiment": Query(states=frozenset({JobState.FAILED}), experiment="rare", name="x"),
+    "by their ends": Query(by_end=True, name="none"),
+}
+
+
+@pytest.mark.parametrize("query", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("finished", [2_000, 20_000])
+async def test_a_request_of_a_search_reads_no_more_in_a_long_history(query: Query, finished: int) -> None:
+    wire = Wire(finished)
+    ledger = await ledger_over(wire, BOUNDS._replace(seconds=600.0))
+    results, after, requests = list[Job](), None, 0
+    while requests == 0 or after is not None:
+        wire.ranges = wire.rows = wire.bytes = 0
+        page = await ledger.find(query, limit=50, after=after)
+        assert wire.ranges <= 6 * SHARDS
+        assert (wire.rows <= MOST_ROWS, wire.bytes <= MOST_BYTES) == (True, True)
+        if page.searched_to is not None:
+            # All that is younger has been looked at, and the next page begins there.
+            assert all(job.created >= page.searched_to for job in page.jobs)
+            assert page.next is not None
+            assert page.next.startswith(rows.listed(page.searched_to))
+        results, after, requests = [*results, *page.jobs], page.next, requests + 1
+
+    matching = [number for number in range(finished + ACTIVE) if query.fits(job_of(number))]
+    assert numbers(wire, results) == matching
+    assert requests <= 1 + finished // (BOUNDS.rows // 2)
+
+
+async def test_a_search_with_a_large_page_is_bounded_as_well(wire: Wire) -> None:
+    ledger = await ledger_over(wire, BOUNDS._replace(seconds=600.0))
+
+    page = await ledger.find(Query(name="none"), limit=200, after=None)
+
+    assert page.cut
+    assert wire.rows <= MOST_ROWS
 
 
 @pytest.mark.parametrize("after", ["", "x", "9' or RowKey ge '", "000000000000000|j_x|l"])

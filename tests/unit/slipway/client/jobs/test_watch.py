@@ -34,6 +34,15 @@ def test_nothing_new_is_no_line() -> None:
     assert cluster_news(a_cluster(2, idle=2), a_cluster(2, idle=2)) == []
 
 
+def test_a_job_that_goes_on_to_run_says_why_it_is_told_again() -> None:
+    after = a_job("running", "running")
+    after["history"][1]["note"] = "exit code 3; its nodes are kept until 04:15 UTC"
+
+    (line,) = job_news(a_job("running"), after)
+
+    assert line.text == "running: exit code 3; its nodes are kept until 04:15 UTC"
+
+
 def test_a_bad_end_says_why() -> None:
     (line,) = job_news(a_job("running"), a_job("running", "failed", message="exit code 3"))
 

@@ -73,10 +73,14 @@ async def test_every_condition_is_sent_with_the_number_that_fits() -> None:
     assert result.stdout == "j_0  n0: queued, and asked to end\nj_1  n1: cancelled\n"
 
 
-async def test_without_a_state_it_is_about_jobs_that_have_not_ended() -> None:
-    service = Service(1)
+async def test_without_a_state_it_is_about_jobs_that_have_not_ended_and_that_were_listed() -> None:
+    service = Service(2)
+    service.jobs[0]["createdAt"] = "2026-01-01T00:00:09Z"
+
     assert (await cancel(service, "--owner", "ann", "--yes")).exit_code == 0
-    assert service.cancels == [{"conditions": {"state": "active", "owner": "ann"}, "expected": 1}]
+
+    conditions = {"state": "active", "owner": "ann", "until": "2026-01-01T00:00:09.000001+00:00"}
+    assert service.cancels == [{"conditions": conditions, "expected": 2}]
 
 
 async def test_nothing_is_sent_where_no_person_agrees() -> None:

@@ -99,6 +99,24 @@ def test_a_list_that_stops_at_its_limit_says_where_it_goes_on_beside_the_table(
     assert listed(monkeypatch, Answers(None), "--limit", "1").stderr == ""
 
 
+@pytest.mark.parametrize("jobs", [[], [JOB]])
+def test_a_search_that_reached_its_bounds_says_how_far_it_looked_and_goes_on_only_when_asked(
+    monkeypatch: pytest.MonkeyPatch, jobs: list[dict[str, Any]]
+) -> None:
+    class Bounded(Answers):
+        async def json(self, method: str, path: str, *, params: dict[str, str]) -> dict[str, Any]:
+            await super().json(method, path, params=params)
+            return {"jobs": jobs, "next": "1|j_1", "searchedTo": "2026-01-01T00:00:00.5Z", "note": "…"}
+
+    answers = Bounded(None)
+    ran = listed(monkeypatch, answers, "--name", "x", "--utc")
+
+    assert len(answers.requests) == 1
+    looked = "looked back to 2026-01-01 00:00:00Z\nmore: slipway jobs … --after '1|j_1'\n"
+    assert ran.stderr == looked
+    assert ("no job has matched so far" in ran.stdout) == (not jobs)
+
+
 def test_where_a_list_goes_on_fits_a_narrow_terminal() -> None:
     following = "2517|j_abcdefghijklmnop23456722"
 
