@@ -214,14 +214,14 @@ async def test_a_small_download_is_measured_in_every_way() -> None:
 
 
 def test_a_job_asks_and_computes_no_more_than_its_bounds_allow() -> None:
-    kept = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
+    limits = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
     program = [sys.executable, "-m", "bench.instructions.jobs", "64"]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     ran = subprocess.run(program, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
 
     figures = json.loads(ran.stdout)
-    assert figures.keys() == kept["bounds"].keys() - {"instructions"}
-    assert exceeded(figures, kept["bounds"], same_build(kept["python"])) == []
+    assert figures.keys() == limits["bounds"].keys() - {"instructions"}
+    assert exceeded(figures, limits["bounds"], same_build(limits["python"])) == []
 
 
 def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> None:
