@@ -46,7 +46,10 @@ def _instructions() -> float:
 
 def _output(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    if ran.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {ran.returncode}: {ran.stderr[-2000:]}")
+    return ran
 
 
 def same_build(python: str) -> dict[str, bool]:

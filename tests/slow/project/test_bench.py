@@ -14,6 +14,7 @@ import pytest
 
 from bench.__main__ import Figures, one_round
 from bench.clusters import batch, kubernetes
+from bench.cost.many import measure
 from bench.cost.money import CALL, FREE_CALLS, FREE_SECONDS, SECOND, active, by_service, dollars, monthly
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
@@ -230,3 +231,9 @@ def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> N
     assert exceeded({"rows": 12.0}, bounds, {}) == ["a job takes 12.00 rows, and at most 11.0 are allowed"]
     for alike, wrong in ((True, 1), (False, 0)):
         assert len(exceeded({"instructions": 9e6}, bounds, {"instructions": alike})) == wrong
+
+
+async def test_a_pass_over_many_jobs_reads_their_pages_and_no_more() -> None:
+    many = await measure(size(10_000, 2_500), passes=1)
+    assert many.pages == 4 * math.ceil(size(10_000, 2_500) / 4 / 1_000)
+    assert many.microseconds > 0
