@@ -216,6 +216,17 @@ ENTRY = Body(
     ),
     optional=True,
 )
+PRIORITY = Body(
+    "the priority that it gets",
+    (
+        {
+            "type": "object",
+            "properties": {"priority": {"enum": ["high", "normal", "low"]}},
+            "required": ["priority"],
+            "additionalProperties": False,
+        },
+    ),
+)
 RECEIVER = Body(
     "the address, and the name of a configured secret",
     (

@@ -13,7 +13,16 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from shared.admission.due import is_due
-from shared.admission.sentences import hourly_limit, why_after, why_claim, why_member, why_paused, why_slot
+from shared.admission.sentences import (
+    hourly_limit,
+    why_after,
+    why_claim,
+    why_member,
+    why_own_pause,
+    why_paused,
+    why_person,
+    why_slot,
+)
 from shared.core.engine import Why
 from shared.core.job import Job
 from shared.core.ledger.entries import Active, Pause
@@ -38,6 +47,8 @@ class World:
     seats: Collection[str] = frozenset()
     #: the claims on the quotas of teams, by job
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    #: the jobs for which their person has no room in the team's quota
+    held_back: Collection[str] = frozenset()
     #: the jobs for which there is a slot; None where no limit holds
     slots: Collection[str] | None = None
     #: by team, for words
@@ -86,6 +97,14 @@ def _why_paused(_: Job, world: World) -> Why:
     return why_paused(world.pause) if world.pause is not None else Why("", "")
 
 
+def _is_paused_alone(row: Asking, _: World) -> bool:
+    return bool(row.paused)
+
+
+def _why_paused_alone(job: Job, _: World) -> Why:
+    return why_own_pause(job.paused) if job.paused is not None else Why("", "")
+
+
 def _waits_for_jobs(row: Asking, _: World) -> bool:
     return bool(row.after if isinstance(row, Active) else row.unmet)
 
@@ -117,9 +136,17 @@ def _why_member(job: Job, _: World) -> Why:
     return why_member(job.sweep) if job.sweep is not None else Why("", "")
 
 
-def _lacks_claim(row: Asking, world: World) -> bool:
+def _has_no_claim(row: Asking, world: World) -> bool:
     """A claim that was given back since is not the one that the job waits for."""
     return row.needs_claim and not (row.claim is not None and row.claim.is_of(world.claims.get(_id(row))))
+
+
+def _lacks_claim(row: Asking, world: World) -> bool:
+    return _has_no_claim(row, world) and _id(row) not in world.held_back
+
+
+def _is_held_back(row: Asking, world: World) -> bool:
+    return _has_no_claim(row, world) and _id(row) in world.held_back
 
 
 def _lacks_slot(row: Asking, world: World) -> bool:
@@ -131,15 +158,19 @@ def _id(row: Asking) -> str:
 
 
 PAUSE: Final = Gate("pause", _is_paused, _why_paused, of_all=True)
+JOB_PAUSE: Final = Gate("job pause", _is_paused_alone, _why_paused_alone)
 DEPENDENCY: Final = Gate("dependency", _waits_for_jobs, _why_after)
 RATE: Final = Gate("rate", _exceeds_rate, lambda _, world: hourly_limit(world.policy))
 TIME: Final = Gate("time", _is_early, _why_early)
 SEAT: Final = Gate("seat", _lacks_seat, _why_member)
 QUOTA: Final = Gate("quota", _lacks_claim, lambda job, world: why_claim(job.team, world.quotas.get(job.team)))
+PERSON: Final = Gate(
+    "person", _is_held_back, lambda job, world: why_person(job.team, world.quotas.get(job.team))
+)
 SLOT: Final = Gate("slot", _lacks_slot, lambda _, world: why_slot(world.policy))
 
 #: The law. A place on one of several clusters would be one more, after the slot.
-GATES: Final = (PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, SLOT)
+GATES: Final = (PAUSE, JOB_PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, PERSON, SLOT)
 
 
 def judge(row: Asking, world: World, begin: int = 0) -> Pass | Wait:

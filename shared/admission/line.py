@@ -1,6 +1,7 @@
-"""line: the jobs for which there is a slot: the oldest, or the teams in turn. Pure.
+"""line: which of the jobs that wait are next: by priority and age, or the teams in turn. Pure.
 
-Among teams the one with the fewest jobs at work for its weight is next; within a team, the oldest job is.
+Among teams the one with the fewest jobs at work for its weight is next; within a team, the oldest of the
+highest priority is.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import NamedTuple
 
 from shared.core.errors import Unreadable
 from shared.core.ledger.entries import Active
+from shared.core.relations.priority import rank
 
 
 class _Waiting(NamedTuple):
-    """A job, and the number of older ones."""
+    """A job, and the number of those before it."""
 
     place: int
     row: Active
@@ -30,6 +32,12 @@ class _Candidate(NamedTuple):
     team: str
 
 
+def in_line(waiting: Iterable[Active]) -> list[Active]:
+    """The jobs in their order: the highest priority first, and of one priority the oldest."""
+    oldest_first = sorted(waiting, key=lambda row: row.listed, reverse=True)
+    return sorted(oldest_first, key=lambda row: rank(row.priority))
+
+
 def compete(waiting: Sequence[Active]) -> bool:
     """Whether jobs of more than one team wait."""
     return len({row.team for row in waiting}) > 1
@@ -38,7 +46,7 @@ def compete(waiting: Sequence[Active]) -> bool:
 def in_turn(
     waiting: Iterable[Active], at_work: Iterable[str], weights: Mapping[str, float], room: int
 ) -> list[Active]:
-    """The first `room` jobs of those that wait, the oldest of which comes first in `waiting`.
+    """The first `room` jobs of those that wait, which are `in_line`.
 
     `at_work`: the team of each job at work. A team without a weight has a weight of 1; so have all jobs
     without a team together.
@@ -66,7 +74,7 @@ def in_turn(
 def first_in_line(
     waiting: Sequence[Active], at_work: Collection[str], weights: Mapping[str, float], room: int
 ) -> list[Active]:
-    """As many of the waiting jobs, the oldest first, as there is room for, without unreadable records.
+    """As many of the waiting jobs, which are `in_line`, as there is room for, without unreadable records.
 
     Such a job is never submitted, so it would keep its slot from the others for ever. `at_work`: the team of
     each job at work.

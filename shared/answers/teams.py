@@ -46,6 +46,14 @@ class MonthUsage(Answer):
     cost: float
 
 
+class PersonQuota(Answer):
+    """How much the jobs of one person may have at once; missing without a limit."""
+
+    jobs: int | None = None
+    nodes: int | None = None
+    gpus: int | None = None
+
+
 class Quota(Answer):
     """How much the jobs of a team may have at once, and use in a month; missing without a limit."""
 
@@ -58,6 +66,8 @@ class Quota(Answer):
     """Of a month."""
     job_cost: float | None = None
     """Of a single job, at its longest permitted run."""
+    per_person: PersonQuota | None = None
+    """Of it, for one person."""
     lends: bool | None = None
     """Whether jobs of other teams may use what of it is idle."""
     borrows: bool | None = None

@@ -23,6 +23,7 @@ from shared.core.relations.contents import (
     FrozenModel,
     Idle,
     Member,
+    OwnPause,
     Receiver,
     Target,
     Waiting,
@@ -66,13 +67,12 @@ class Job(FrozenModel):
     drop: Drop | None = None
     code: Code | None = None  #: the archive that every attempt runs; None if it brings no code, or mounts it
     receipt: str = ""  #: folder of the receipt in the container `runs`
-    #: who sent it: the caller at the API, or the door
-    source: str = ""
-    #: the team that it belongs to; "" where there are no teams
-    team: str = ""
-    #: the nodes and the priority that its document requests; 0 and "" in older records
-    nodes: int = 0
+    source: str = ""  #: who sent it: the caller at the API, or the door
+    team: str = ""  #: the team that it belongs to; "" where there are no teams
+    nodes: int = 0  #: those that its document requests; 0 in older records
+    #: what its document requests, until a person changes it while the job waits; "" for the normal one
     priority: str = ""
+    paused: OwnPause | None = None  #: who has paused it; None for a job that may start
     #: the job that this one repeats, by `rerun`; and the one from whose saved files it goes on
     rerun_of: str = ""
     resumes: str = ""
@@ -230,7 +230,7 @@ class Job(FrozenModel):
             raise ValueError(f"a job cannot go from {self.state} to {state}")
         now = max(now, self.history[-1].at)  # another process's clock may be ahead of ours
         fresh = {"reason": None, "message": "", "unknown_since": None, "misses": 0, "missed_at": None}
-        changes = {**fresh, "waiting": None, "idle": request_of(self.idle), **changes}
+        changes = {**fresh, "waiting": None, "paused": None, "idle": request_of(self.idle), **changes}
         if self.started is not None and changes.get("started", self.started) is None:
             changes.setdefault("ran_before", self.ran_before + seconds_between(self.started, now))
         if state is JobState.RUNNING and self.started is None:

@@ -12,11 +12,11 @@ from shared.core.job import Budget, Entry, Job, JobState, Reason, Waiting, plain
 from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.core.relations.hold import Hold
+from shared.core.teams.persons import person_of
 from shared.intake.candidate import Candidate, Place
 from shared.intake.desk.deployment_limits import demand_of
 from shared.intake.desk.draft import Draft
 from shared.intake.desk.prepare import Prepared, Runnable, slug
-from shared.intake.message import Request
 from shared.intake.receipt_path import receipt_path
 from shared.jobspec import Envelope, Problem, Retry, hold_length, redact, report
 from shared.lifecycle.packages import installs_packages
@@ -46,7 +46,7 @@ def first_record(ports: Ports, draft: Draft, place: Place) -> Job:
         notify=prepared.receivers,
         **_envelope_members(envelope),
         receipt=_receipt_folder(candidate, name, experiment, identity),
-        **_share(ports.policy, candidate.request, prepared.runnable),
+        **_share(ports.policy, candidate, prepared.runnable),
         state=state,
         **_findings(prepared),
         created=now,
@@ -125,16 +125,18 @@ def _queue_request(prepared: Prepared) -> dict[str, Any]:
     }
 
 
-def _share(policy: Policy, request: Request, runnable: Runnable | None) -> dict[str, Any]:
+def _share(policy: Policy, candidate: Candidate, runnable: Runnable | None) -> dict[str, Any]:
     """The team; and, for a job that may run, its GPUs, its price, and its claim on the team's quota."""
-    members: dict[str, Any] = {"team": request.share.team}
+    share = candidate.request.share
+    members: dict[str, Any] = {"team": share.team}
     if runnable is None:
         return members
     demand = demand_of(policy, runnable.document, runnable.cluster)
     members |= {"gpus": demand.gpus, "part": demand.part, "shares": demand.shares, "rate": demand.rate}
     members["longest"] = demand.hours
-    if request.share.quota is not None:
-        members["claim"] = demand.claim
+    if share.quota is not None:
+        person = {"person": person_of(candidate.source)}
+        members["claim"] = demand.claim.model_copy(update=person)
     return members
 
 

@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from shared.admission.gates import GATES, QUOTA, SEAT, SLOT, Gate, Wait, World, judge
-from shared.admission.line import compete, first_in_line
+from shared.admission.gates import GATES, PERSON, QUOTA, SEAT, SLOT, Gate, Wait, World, judge
+from shared.admission.line import compete, first_in_line, in_line
 from shared.admission.pauses import paused
 from shared.admission.reason import sentence
-from shared.admission.sentences import describe_pause, hourly_limit, why_slot
+from shared.admission.sentences import OTHERS_OF_PERSON, describe_pause, hourly_limit, why_slot
 from shared.core.errors import SlipwayError, quoted
 from shared.core.job import JobState
 from shared.core.ledger.entries import Active
@@ -46,7 +46,7 @@ class Loaded(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """The jobs that no gate holds, the oldest first; and what that was judged by."""
+    """The jobs that no gate holds, the first in line first; and what that was judged by."""
 
     rows: Sequence[Active]
     world: World
@@ -76,7 +76,7 @@ async def admitted(ports: Ports, loaded: Loaded) -> Admitted:
     if world.pause is not None:
         log.info("%s: %d jobs wait", describe_pause(world.pause), len(ready))
         return Admitted([], world)
-    ready.sort(key=_age, reverse=True)
+    ready = in_line(ready)
     if not ports.policy.max_active_jobs:
         return Admitted(ready, world)
     return await _with_slots(ports, loaded, ready, world)
@@ -90,10 +90,6 @@ def _by_gate(rows: Iterable[Active], world: World, begin: Gate = GATES[0]) -> di
         verdict = judge(row, world, number)
         lines[verdict.gate if isinstance(verdict, Wait) else None].append(row)
     return lines
-
-
-def _age(row: Active) -> str:
-    return row.listed  # sorts newest first
 
 
 async def _in_time(end: float, name: str, act: Awaitable[T], otherwise: T) -> T:
@@ -120,14 +116,19 @@ async def _settled(ports: Ports, loaded: Loaded) -> Sequence[Active]:
 
 
 async def _note_later_gates(ports: Ports, lines: Mapping[Gate | None, list[Active]], world: World) -> None:
-    """Say where jobs wait now whose records still name the hourly limit, which holds them no longer.
+    """Say where jobs wait now whose records still name a gate that holds them no longer.
 
-    Costs a write for each such job, once.
+    That is the hourly limit, or a quota: the team's or the person's. Costs a write for each such job.
     """
-    for gate in (SEAT, QUOTA):
-        if rows := [row for row in lines[gate] if _names_rate(row, ports.policy)]:
+    for gate in (SEAT, QUOTA, PERSON):
+        if rows := [row for row in lines[gate] if _names_another(row, gate, ports.policy)]:
             quotas = {row.team: await quota_of(ports, row.team) for row in rows}
             await note_waits(ports, rows, Wait(gate, replace(world, quotas=quotas)))
+
+
+def _names_another(row: Active, gate: Gate, policy: Policy) -> bool:
+    """Whether its record names another gate than the one at which it waits."""
+    return _names_rate(row, policy) or row.waits.startswith(OTHERS_OF_PERSON) is not (gate is PERSON)
 
 
 def _names_rate(row: Active, policy: Policy) -> bool:
@@ -144,7 +145,8 @@ async def _with_seats(ports: Ports, loaded: Loaded, _: Sequence[Active], world: 
 async def _with_claims(ports: Ports, loaded: Loaded, line: Sequence[Active], world: World) -> World:
     if not any(row.claim is not None for row in loaded.rows):
         return world
-    return replace(world, claims=await claimed(ports, loaded.rows, line, loaded.moved))
+    given_out = await claimed(ports, loaded.rows, line, loaded.moved)
+    return replace(world, claims=given_out.claims, held_back=given_out.held_back)
 
 
 async def _with_slots(ports: Ports, loaded: Loaded, ready: Sequence[Active], world: World) -> Admitted:

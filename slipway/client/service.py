@@ -16,6 +16,7 @@ from slipway.client.calls.ends import EndCalls
 from slipway.client.calls.keys import key_for, keyed, new_key, repeatable
 from slipway.client.calls.output import OutputCalls
 from slipway.client.calls.refusal import Absent
+from slipway.client.calls.waiting import WaitingCalls
 from slipway.client.calls.wire import id_of, session
 from slipway.client.deployment import find_deployment
 from slipway.failure import Failure
@@ -30,7 +31,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _PAGE = 200
 
 
-class Service(OutputCalls, CodeCalls, EndCalls):
+class Service(OutputCalls, CodeCalls, EndCalls, WaitingCalls):
     """The operations of the API. Each raises Failure with the service's message and remedy.
 
     Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.

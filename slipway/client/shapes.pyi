@@ -22,6 +22,7 @@ class KeptJob(TypedDict):
     id: str
     name: str
     why: str
+    again: NotRequired[bool]
 
 class CancelledJobs(TypedDict):
     jobs: list[CancelledJob]
@@ -377,6 +378,10 @@ class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
 
+class FreeGpus(TypedDict):
+    free: int
+    all: int
+
 class ClusterState(TypedDict):
     name: str
     engine: str
@@ -390,6 +395,7 @@ class ClusterState(TypedDict):
     priority: str
     members: list[ClusterNode]
     facts: Facts
+    gpus: NotRequired[FreeGpus]
     capabilities: dict[str, Capability]
     history: NotRequired[NodeHistory]
 
@@ -726,6 +732,11 @@ class MonthUsage(TypedDict):
     gpuHours: float
     cost: float
 
+class PersonQuota(TypedDict):
+    jobs: NotRequired[int]
+    nodes: NotRequired[int]
+    gpus: NotRequired[int]
+
 class Quota(TypedDict):
     jobs: NotRequired[int]
     nodes: NotRequired[int]
@@ -733,6 +744,7 @@ class Quota(TypedDict):
     gpuHours: NotRequired[float]
     budget: NotRequired[float]
     jobCost: NotRequired[float]
+    perPerson: NotRequired[PersonQuota]
     lends: NotRequired[bool]
     borrows: NotRequired[bool]
 

@@ -21,14 +21,14 @@ GROUPS = {
     "Send jobs": ("submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
         *("overview", "wait", "metrics", "tensorboard", "sweep", "costs", "files", "cat", "code", "receipt"),
-        *("shell", "forward", "ssh-config", "release"),
+        *("shell", "forward", "ssh-config", "release", "priority", "support"),
     ),
     "Operate a deployment": (
         *("doctor", "nodes", "teams", "pause", "resume", "trail", "audit", "events", "dead", "prices"),
         "setup",
     ),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
-    "The command itself": ("logout", "skill", "completion", "version"),
+    "The command itself": ("logout", "skill", "mcp", "completion", "version"),
 }
 
 

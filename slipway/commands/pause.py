@@ -1,14 +1,16 @@
-"""`slipway pause` and `slipway resume`: whether accepted jobs are submitted."""
+"""`slipway pause`, `resume` and `priority`: whether jobs that wait start, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slipway.commands.asking import asking, show, showing
-from slipway.commands.options import LOCAL, Json, Key, Url
+from slipway.client.jobs.words import standing, why
+from slipway.commands.asking import asking, asking_about, show, showing
+from slipway.commands.options import LOCAL, JobId, Json, Key, Url
 from slipway.failure import finding_out
 
 if TYPE_CHECKING:
@@ -17,23 +19,49 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command()
+_One = Annotated[
+    str,
+    typer.Argument(
+        metavar="[JOB]",
+        help="only this job: its id (or the beginning of it), its name, or last",
+        show_default=False,
+    ),
+]
+
+
+class Level(StrEnum):
+    """The priorities of a job."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+@app.command(short_help="Pause submissions, or one job that waits.")
 def pause(
+    job: _One = "",
     reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Pause submissions; accepted jobs wait until `resume`."""
+    """Pause submissions; accepted jobs wait until `resume`. With JOB, only that one waits.
+
+    A job that a cluster has in its queue, or that runs, is not paused.
+    """
+    if job:
+        raise typer.Exit(_showing_job(job, lambda api, one: api.pause_job(one, reason), url, key, as_json))
     raise typer.Exit(showing(lambda api: api.pause(reason), _switch, url, key, as_json=as_json))
 
 
-@app.command()
-def resume(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
-    """Resume submissions after `pause`.
+@app.command(short_help="Resume submissions after `pause`, or one job.")
+def resume(job: _One = "", as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Resume submissions after `pause`, or one job after `pause JOB`.
 
-    The exit code is 1 if a setting still stops them, 125 without an answer.
+    Without JOB, the exit code is 1 if a setting still stops them, 125 without an answer.
     """
+    if job:
+        raise typer.Exit(_showing_job(job, lambda api, one: api.resume_job(one), url, key, as_json))
 
     async def ask(api: Service) -> int:
         answer = await api.resume()
@@ -42,6 +70,45 @@ def resume(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
 
     with finding_out():
         raise typer.Exit(asking(ask, url, key))
+
+
+@app.command(short_help="Change the priority of a job that waits.")
+def priority(
+    job: JobId,
+    level: Annotated[Level, typer.Argument(metavar="low|normal|high", help="the priority that it gets")],
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Change the priority of a job that waits, in its team's line and on its cluster.
+
+    A job that a cluster has in its queue keeps the priority that it has there.
+    """
+    raise typer.Exit(
+        _showing_job(job, lambda api, one: api.set_priority(one, level.value), url, key, as_json)
+    )
+
+
+def _showing_job(
+    job: str,
+    act: Callable[[Service, str], Awaitable[Mapping[str, Any]]],
+    url: str,
+    key: str,
+    as_json: bool,
+) -> int:
+    """Do something to one job, and print how it stands."""
+
+    async def ask(api: Service, job_id: str) -> int:
+        show(await act(api, job_id), _job, as_json=as_json)
+        return 0
+
+    return asking_about(job, ask, url, key)
+
+
+def _job(job: Mapping[str, Any]) -> list[str]:
+    level = f", priority {job['priority']}" if job.get("priority") else ""
+    reason = f": {why(job)}" if job.get("waiting") else ""
+    return [f"{standing(job)}{level}{reason}"]
 
 
 def _switch(answer: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _MEMBERS = (
-    *("cluster", "experiment", "owner", "team", "door", "attempt"),
+    *("cluster", "experiment", "owner", "team", "door", "priority", "attempt"),
     *("createdAt", "startedAt", "endedAt", "rerunOf", "resumes", "cancelledBy", "receipt"),
 )
 

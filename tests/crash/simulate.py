@@ -16,6 +16,7 @@ from tests.crash.drops.drop_stories import drop_by_chance
 from tests.crash.harness import Run
 from tests.crash.stories import HOOK, message, notices
 from tests.crash.teams.team_stories import share
+from tests.crash.waiting.waiting_stories import people_by_chance
 from tests.unit.world import job_json
 
 _BLOCK = 100
@@ -23,6 +24,8 @@ _BLOCK = 100
 _SWEPT = 3
 #: The parts of the schedules with a quota, and with wrong clocks; and of the others, those with drops.
 _SHARED, _SKEWED, _DROPPED = 0.3, 0.3, 0.5
+#: The part in which people change jobs that wait.
+_CHANGED = 0.4
 
 
 async def simulate(seed: int) -> list[str]:
@@ -38,12 +41,14 @@ async def simulate(seed: int) -> list[str]:
     ]
     swept = _sweeps(run, dice)
     if dice.random() < _SHARED:
-        share(run, jobs=dice.randint(1, 2))
+        share(run, jobs=dice.randint(1, 2), **({"perPerson": {"jobs": 1}} if dice.random() < 0.3 else {}))
     dropped = 0
     if dice.random() < _SKEWED:
         _set_clocks_wrong(run, dice)
     elif dice.random() < _DROPPED:  # a clock that is days behind takes no file for quiet
         dropped = drop_by_chance(run, dice)
+    if dice.random() < _CHANGED:
+        people_by_chance(run, dice)
     await run.until_quiet()
     return run.check(accepted=jobs + swept + dropped, started=jobs + swept + dropped)
 

@@ -51,6 +51,8 @@ class MemoryEngine:
     calls: int = 0
     #: a toolkit's block → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
+    #: the priorities that it does not have
+    no_priorities: Sequence[str] = ()
     #: attempts that failed and whose nodes are kept, by name
     held_jobs: dict[str, Held] = field(default_factory=dict)
     #: what a certificate has to say at its login node; "" where none is wanted
@@ -82,7 +84,11 @@ class MemoryEngine:
         """Problems for the toolkits in `cannot`."""
         properties = spec.document()["properties"]
         blocks = ((block, why) for block, why in self.cannot.items() if block in properties)
-        return tuple(refused("SW109", f"/properties/{block}", why) for block, why in blocks)
+        problems = [refused("SW109", f"/properties/{block}", why) for block, why in blocks]
+        if (priority := properties.get("schedulingPriority")) in self.no_priorities:
+            why = f"the cluster does not have the priority {priority}"
+            problems.append(refused("SW109", "/properties/schedulingPriority", why, "leave it out"))
+        return tuple(problems)
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """One call, as for a simple engine."""

@@ -27,6 +27,8 @@ export type KeptJob = {
   id: string;
   name: string;
   why: string;
+  /** True if there was no time left for it: the same request, sent again, goes on with it. */
+  again?: boolean;
 };
 
 /** The jobs that fitted the conditions of a cancellation, the newest first. */
@@ -583,6 +585,13 @@ export type NodeHistory = {
   points: ((number | null)[])[];
 };
 
+/** The GPUs of the nodes that jobs can use now. */
+export type FreeGpus = {
+  /** Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count. */
+  free: number;
+  all: number;
+};
+
 /** A cluster as it is now. */
 export type ClusterState = {
   name: string;
@@ -599,6 +608,8 @@ export type ClusterState = {
   /** The nodes one by one; empty if the engine only counts them. */
   members: ClusterNode[];
   facts: Facts;
+  /** Missing where the engine does not show them, or there are none. */
+  gpus?: FreeGpus;
   capabilities: Record<string, Capability>;
   /** Where it was asked for. */
   history?: NodeHistory;
@@ -1118,6 +1129,13 @@ export type MonthUsage = {
   cost: number;
 };
 
+/** How much the jobs of one person may have at once; missing without a limit. */
+export type PersonQuota = {
+  jobs?: number;
+  nodes?: number;
+  gpus?: number;
+};
+
 /** How much the jobs of a team may have at once, and use in a month; missing without a limit. */
 export type Quota = {
   jobs?: number;
@@ -1129,6 +1147,8 @@ export type Quota = {
   budget?: number;
   /** Of a single job, at its longest permitted run. */
   jobCost?: number;
+  /** Of it, for one person. */
+  perPerson?: PersonQuota;
   /** Whether jobs of other teams may use what of it is idle. */
   lends?: boolean;
   /** Whether the team's jobs may use what is idle of others' quotas. */

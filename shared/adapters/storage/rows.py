@@ -113,6 +113,9 @@ def active_row(job: Job, shards: int) -> Entity:
         "Claim": job.claim.model_dump_json() if job.claim else "",
         "Team": job.team,
         **({"Hold": "held" if job.hold.held else "wanted"} if job.hold else {}),
+        # A transition merges: a column that is left out would keep what it had.
+        "Priority": job.priority,
+        "Paused": job.paused is not None,
         **split("Packed", packed(job)),
     }
 
@@ -140,6 +143,8 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         wait=WaitKind(entity.get("Wait", WaitKind.SLOT)),
         planned_wait=timedelta(seconds=planned) if (planned := entity.get("Planned")) else None,
         hold=entity.get("Hold", ""),
+        priority=entity.get("Priority", ""),
+        paused=bool(entity.get("Paused")),
     )
 
 

@@ -21,7 +21,7 @@ from shared.core.teams.use import Lent, TeamUse, Used
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
 #: The numbers of a claim in a row, in this order; an older version wrote only the first two.
-_CLAIM = ("nodes", "gpus", "gpu_hours", "cost", "returns")
+_CLAIM = ("nodes", "gpus", "gpu_hours", "cost", "returns", "person")
 
 
 class TableTeams:
@@ -91,13 +91,16 @@ def _row_of(use: TeamUse) -> Row:
     row |= {"Waiting": bool(use.waiting), "Line": json.dumps(use.waiting), "Months": json.dumps(use.months)}
     row |= split("Claims", json.dumps({job: _numbers(one) for job, one in use.claims.items()}))
     lent = {job: [one.team, *_numbers(one.claim)] for job, one in use.lent.items()}
-    for name, column in (("Loans", use.loans), ("Lent", lent), ("Returned", use.returned)):
+    others = (("Loans", use.loans), ("Lent", lent), ("Returned", use.returned), ("HeldBack", use.held_back))
+    for name, column in others:
         row |= split(name, json.dumps(column)) if column else {}
     return row
 
 
 def _numbers(claim: Claim) -> list[Any]:
     numbers = [claim.nodes, claim.gpus, claim.gpu_hours, claim.cost]
+    if claim.person:
+        return [*numbers, claim.returns, claim.person]
     return [*numbers, claim.returns] if claim.returns else numbers
 
 
@@ -115,6 +118,7 @@ def use_of(row: Row) -> TeamUse:
         {month: Usage(*numbers) for month, numbers in json.loads(row.get("Months", "{}")).items()},
         loans=_column(row, "Loans"),
         lent={job: Lent(team, _claim_of(numbers)) for job, (team, *numbers) in lent.items()},
+        held_back=_column(row, "HeldBack"),
         returned={job: Used(*numbers) for job, numbers in _column(row, "Returned").items()},
     )
 

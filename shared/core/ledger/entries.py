@@ -66,6 +66,10 @@ class Active(NamedTuple):
     planned_wait: timedelta | None = None
     #: "wanted" for a job whose nodes are to be kept after a failure, "held" where they are; "" for any other
     hold: str = ""
+    #: "" for the normal one
+    priority: str = ""
+    #: whether a person has paused it
+    paused: bool = False
 
     @property
     def needs_seat(self) -> bool:

@@ -11,6 +11,8 @@ from shared.core.relations.contents import FrozenModel
 
 #: The reason code of a job that waits until its team's quota has room.
 WAITS_FOR_QUOTA = "TeamQuota"
+#: The reason code of a job that waits until another one of its person has ended.
+WAITS_FOR_PERSON = "PersonQuota"
 _NO_RECALL: dict[str, Any] = {"recalled": False, "spared_since": None}
 
 
@@ -23,6 +25,8 @@ class Claim(FrozenModel):
     #: the most it can use, if it runs as long as it may: GPU-hours, and money if the price is known
     gpu_hours: float = 0.0
     cost: float | None = None
+    #: who asked for the job, shortened; "" in older records, which no limit for one person counts
+    person: str = ""
     #: how often it was given back to a lender and had to be claimed again; only grows
     returns: int = 0
     #: whether its lender needs it: the current attempt is ended, and then it is given back

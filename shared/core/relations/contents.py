@@ -98,6 +98,18 @@ class Waiting(FrozenModel):
     position: int = 0
 
 
+#: The reason code of a job that a person has paused.
+OWN_PAUSE = "JobPaused"
+
+
+class OwnPause(FrozenModel):
+    """A pause of one job, which starts no attempt until it is resumed: who paused it, since when, and why."""
+
+    by: str
+    since: AwareDatetime
+    reason: str = ""
+
+
 #: The most entries of a record's history; beyond that the middle is dropped.
 _HISTORY = 120
 

@@ -40,6 +40,14 @@ class Membership(Model):
     manager: bool = False
 
 
+class PersonQuota(Model):
+    """How much the jobs of one person in a team may have at once. A missing number means no limit."""
+
+    jobs: Annotated[int, Field(ge=0)] | None = None
+    nodes: Annotated[int, Field(ge=0)] | None = None
+    gpus: Annotated[int, Field(ge=0)] | None = None
+
+
 class Quota(Model):
     """How much the jobs of a team may have at once, and use in a month. A missing number means no limit."""
 
@@ -52,6 +60,8 @@ class Quota(Model):
     budget: _Amount | None = None
     #: what a single job may cost, if it runs as long as it may
     job_cost: _Amount | None = None
+    #: what each person may have of it at once, borrowed room included
+    per_person: PersonQuota | None = None
     #: whether other teams may borrow its idle nodes and GPUs, until a job of this team needs them
     lends: bool = False
     #: whether jobs without room in it may borrow from the quotas of other teams

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
+from shared.core.teams.persons import Persons
 from shared.core.teams.use import (
     MOST,
     TeamUse,
@@ -80,7 +81,7 @@ def recalls(use: TeamUse, requests: Requests, quota: Quota, month: str) -> list[
         total = less(total, one.claim)
     free = total
     for job, claim in requests:
-        if job in use.claims or exceeds(claim, quota):
+        if job in use.claims or job in use.held_back or exceeds(claim, quota):
             continue
         after = plus(total, claim)
         if not has_room(after, quota):
@@ -109,6 +110,8 @@ def _give_next(party: Party, line: Iterator[tuple[str, Claim]], parties: Mapping
     use = party.use
     for job, claim in line:
         if job in use.claims or exceeds(claim, party.quota):
+            continue
+        if Persons(use.claims, party.quota, use.held_back.values()).hold_back(claim):
             continue
         after = plus(party.held, claim)
         mine = replace(use, claims={**use.claims, job: claim}, waiting=_others(use.waiting, job))

@@ -16,7 +16,9 @@ from typing import NamedTuple
 from shared.core.cost.usage import Usage, month_of
 from shared.core.job import Job
 from shared.core.relations.claim import Claim
+from shared.core.teams import persons
 from shared.core.teams.document import Quota
+from shared.core.teams.persons import Persons, exceeds_person
 
 #: Months whose usage a record keeps, and waiting jobs that it names.
 _MONTHS, MOST_NAMED = 13, 200
@@ -80,13 +82,15 @@ class TeamUse:
     lent: Mapping[str, Lent] = field(default_factory=dict)
     #: jobs that ran, gave their claim back and have not ended → their usage: their ends are still counted
     returned: Mapping[str, Used] = field(default_factory=dict)
+    #: the jobs that wait for others of the same person → who that is, 200 at most; nothing is kept for them
+    held_back: Mapping[str, str] = field(default_factory=dict)
     #: guards the next write; "" if there is no record
     etag: str = ""
 
     def total(self, month: str) -> Total:
         """The sum of all claims, with the month's usage of ended jobs."""
         used = self.used(month)
-        return reduce(_plus, self.claims.values(), Total(0, 0, 0, used.gpu_hours, used.cost))
+        return reduce(plus, self.claims.values(), Total(0, 0, 0, used.gpu_hours, used.cost))
 
     def used(self, month: str) -> Used:
         """What jobs have used in a month, without what those at work may still use."""
@@ -171,21 +175,27 @@ class TeamUse:
         """The record with claims of the first of these jobs, in order, while the quota has room.
 
         No job overtakes another, because a large one would wait for ever behind small ones. The exception is
-        a job that exceeds the whole quota.
+        a job that exceeds the whole quota, and one that waits for others of its person, which keeps only
+        that person's waiting. Those that are held back already stay so.
         """
+        each, held_back = Persons(self.claims, quota, self.held_back.values()), dict(self.held_back)
         claims, behind, limits = dict(self.claims), list[str](), _limits(quota)
         total, room = self.held(month), MOST - self.size
         for job, claim in waiting:
             if job in claims or _exceeds(claim, quota, limits):
                 continue
-            after = _plus(total, claim)
+            if each.hold_back(claim):
+                held_back |= {job: claim.person} if len(held_back) < MOST_NAMED else {}
+                continue
+            after = plus(total, claim)
             if not behind and room > 0 and _fits(after, limits):
                 claims[job], total, room = claim, after, room - 1
+                each.give(claim)
             elif len(behind) < MOST_NAMED:
                 behind.append(job)
             else:
                 break
-        return replace(self, claims=claims, waiting=tuple(behind))
+        return replace(self, claims=claims, waiting=tuple(behind), held_back=held_back)
 
 
 def _month_of_end(job: Job, ended: datetime) -> str:
@@ -205,7 +215,7 @@ def exceeds(claim: Claim, quota: Quota) -> str:
 def _exceeds(claim: Claim, quota: Quota, limits: tuple[_Limit, ...]) -> str:
     if quota.needs_price and claim.cost is None:
         return "the team has a budget, and the price of the job's cluster is not known"
-    for amount, limit in zip(_plus(_NONE, claim), limits, strict=True):
+    for amount, limit in zip(plus(_NONE, claim), limits, strict=True):
         if limit.most is not None and amount > limit.most:
             return limit.exceeded.format(_number(amount), _number(limit.most))
     if quota.job_cost is not None and (claim.cost or 0.0) > quota.job_cost:
@@ -213,7 +223,7 @@ def _exceeds(claim: Claim, quota: Quota, limits: tuple[_Limit, ...]) -> str:
         return (
             f"it may cost {_number(claim.cost or 0.0)} if it runs as long as it may, and {most} are allowed"
         )
-    return ""
+    return exceeds_person(claim, quota)
 
 
 def described(quota: Quota) -> str:
@@ -221,6 +231,7 @@ def described(quota: Quota) -> str:
     at_once = ", ".join(_named(quota, is_monthly=False))
     monthly = " and ".join(_named(quota, is_monthly=True))
     parts = [f"{at_once} at once" if at_once else "", f"{monthly} a month" if monthly else ""]
+    parts += [f"{persons.described(one)} at once for each person"] if (one := quota.per_person) else []
     return "; ".join(filter(None, parts)) or "without limit"
 
 
@@ -234,7 +245,8 @@ def _number(amount: float) -> str:
     return f"{amount:,.2f}".rstrip("0").rstrip(".")
 
 
-def _plus(total: Total, claim: Claim) -> Total:
+def plus(total: Total, claim: Claim) -> Total:
+    """The total with another claim."""
     return Total(
         total.jobs + 1,
         total.nodes + claim.nodes,
@@ -268,11 +280,6 @@ def has_room(total: Total, quota: Quota, *, at_once: bool = False) -> bool:
 def by_month(total: Total, quota: Quota) -> bool:
     """Whether the monthly limits of a quota allow a total."""
     return _fits(Total(0, 0, 0, total.gpu_hours, total.cost), _limits(quota))
-
-
-def plus(total: Total, claim: Claim) -> Total:
-    """The total with another claim."""
-    return _plus(total, claim)
 
 
 def _limits(quota: Quota) -> tuple[_Limit, ...]:

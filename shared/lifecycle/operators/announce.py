@@ -65,7 +65,7 @@ def _memo(key: str) -> str:
 
 
 def _identity(key: str) -> str:
-    return OF_OPERATORS + hashlib.sha256(key.encode()).hexdigest()[:24]
+    return OF_OPERATORS + hashlib.sha256(key.encode()).hexdigest()
 
 
 async def _last(ports: Ports, key: str) -> Notice | None:

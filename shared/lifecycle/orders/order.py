@@ -41,7 +41,7 @@ async def order_of(ports: Ports, job: Job, spec: JsonObject) -> Order:
     if job.code is not None:
         address = await ports.snapshots.read_address(job.code.blob, ports.clock() + _CODE_READABLE)
         code = source_of(job.code, address)
-    document = with_ours(document, job, more)
+    document = with_priority(with_ours(document, job, more), job.priority)
     return Order(
         job.fixed_target,
         document,
@@ -52,6 +52,13 @@ async def order_of(ports: Ports, job: Job, spec: JsonObject) -> Order:
         resumes=job.resumes,
         hold=hold_of(job),
     )
+
+
+def with_priority(document: dict[str, Any], priority: str) -> dict[str, Any]:
+    """The document with the priority that its job has now, which a person may have changed since."""
+    if not priority:  # an older record, or the normal one that no document named
+        return document
+    return {"properties": {**document["properties"], "schedulingPriority": priority}}
 
 
 def with_ours(document: Mapping[str, Any], job: Job, more: Mapping[str, str]) -> dict[str, Any]:

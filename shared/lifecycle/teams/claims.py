@@ -1,4 +1,4 @@
-"""claims: gives jobs of teams with a quota their claims, oldest first, and frees them after their ends.
+"""claims: gives the jobs of teams with a quota their claims, in the order of their line, until they end.
 
 A claim is written before the job's first submission, and is freed only after its end was recorded, which
 never changes. A crash can only leave a claim that its job uses later, or that the next pass frees.
@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from shared.admission.pauses import paused
 from shared.core.cost.usage import month_of
@@ -42,10 +42,17 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
+class Claimed(NamedTuple):
+    """The claims of those that wait for nothing else, by job; and the jobs that wait for their person's."""
+
+    claims: Mapping[str, Claim]
+    held_back: Collection[str]
+
+
 async def claimed(
     ports: Ports, rows: Sequence[Active], asking: Iterable[Active], moved: Collection[str]
-) -> Mapping[str, Claim]:
-    """Update the claims of all teams. Returns the claims, by job, of those that wait for nothing else.
+) -> Claimed:
+    """Update the claims of all teams. Returns those of the jobs that ask for one.
 
     `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
     each team with a quota, a write where something changed, and a read for each job that ended or gets one.
@@ -65,12 +72,13 @@ async def claimed(
     uses |= await with_loans(ports, uses, {team: plan.requests for team, plan in plans.items()})
     await publish_lenders(ports, uses)
     await spare(ports, rows, uses)
-    return {
+    given_out = {
         row.job_id: use.claims[row.job_id]
         for team, use in uses.items()
         for row in waiting.get(team, ())
         if row.job_id in use.claims
     }
+    return Claimed(given_out, {job for use in uses.values() for job in use.held_back})
 
 
 async def free_ended(ports: Ports) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from shared.admission.active import active_jobs
+from shared.admission.line import in_line
 from shared.core.cost.usage import month_of
 from shared.core.each import each
 from shared.core.errors import Unreadable
@@ -49,9 +50,8 @@ class PassJobs(NamedTuple):
 
 
 def requests_of(rows: Iterable[Active]) -> Requests:
-    """The claims that jobs wait for, the oldest first."""
-    oldest_first = sorted(rows, key=lambda row: row.listed, reverse=True)
-    return [(row.job_id, row.claim) for row in oldest_first if row.claim is not None]
+    """The claims that jobs wait for, the first in line first."""
+    return [(row.job_id, row.claim) for row in in_line(rows) if row.claim is not None]
 
 
 class Plan(NamedTuple):
@@ -60,7 +60,7 @@ class Plan(NamedTuple):
     use: TeamUse
     released: TeamUse
     after: TeamUse
-    #: the claims that its jobs wait for, the oldest first
+    #: the claims that its jobs wait for, the first in line first
     requests: Requests
 
     @property
@@ -85,7 +85,8 @@ async def planned(ports: Ports, team: str, requests: Requests, of_pass: PassJobs
     """Read a team's record, and plan what is freed, repaid and given. Raises SlipwayError."""
     quota, use = await quota_of(ports, team), await use_of(ports, team)
     month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
-    released = released.repaid(quota, month)
+    # Who is held back is found anew: a pass knows all jobs that wait.
+    released = replace(released.repaid(quota, month), held_back={})
     return Plan(use, released, released.with_claims(requests, quota, month), requests)
 
 

@@ -147,13 +147,13 @@ async def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
     if judgement.dependencies == job.dependencies:
         return None
     after = job.model_copy(update={"dependencies": judgement.dependencies})
-    why = reason(after, World(ports.policy, ports.clock(), quotas=await _quotas(ports, after)))
+    why = reason(after, World(ports.policy, ports.clock(), quotas=await quotas_of(ports, after)))
     text = why.text if why else ""
     waits = waiting(ports, job, why)
     return note(ports, stored, dependencies=judgement.dependencies, waiting=waits, message=text)
 
 
-async def _quotas(ports: Ports, job: Job) -> Mapping[str, Quota]:
+async def quotas_of(ports: Ports, job: Job) -> Mapping[str, Quota]:
     """The quota for which a job waits, for words; none where it cannot be read."""
     try:
         team = (await current_teams(ports)).teams.get(job.team) if job.needs_claim else None

@@ -10,8 +10,8 @@ from shared.admission.reason import never_starts
 from shared.core.cost.usage import Usage
 from shared.core.job import Job
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS_FOR_QUOTA
-from shared.core.relations.contents import WAITS_FOR_SEAT
+from shared.core.relations.claim import WAITS_FOR_PERSON, WAITS_FOR_QUOTA
+from shared.core.relations.contents import OWN_PAUSE, WAITS_FOR_SEAT
 from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.core.states import JobState
 from shared.lifecycle.lookup import records
@@ -22,7 +22,7 @@ GOOD = 5.0
 #: Characters of a sentence; and records that are unpacked before others have their turn.
 _TEXT, _AT_ONCE = 160, 100
 #: The words of waits that are about no cluster, team, sweep or other job.
-_OF_ALL = frozenset({"Paused", "HourlyTurn", "ActiveLimit"})
+_OF_ALL = frozenset({"Paused", OWN_PAUSE, "HourlyTurn", "ActiveLimit"})
 
 
 class Cause(NamedTuple):
@@ -46,6 +46,7 @@ class ActiveJob(NamedTuple):
     sweep: str
     cluster: str
     created: datetime
+    priority: str
     #: of its wait; None for a job whose wait has no known reason, and for one that runs
     cause: Cause | None
     text: str
@@ -100,6 +101,7 @@ def _active_job(job: Job) -> ActiveJob:
         job.sweep.id if job.sweep else "",
         job.target.cluster if job.target else job.cluster,
         job.created,
+        job.priority,
         cause,
         waits.text[:_TEXT] if waits and cause else "",
         waits.since if waits and cause else job.stage.at,
@@ -127,7 +129,7 @@ def _most(job: Job) -> Usage:
 
 def _subject(job: Job, word: str) -> str:
     """What a word is about."""
-    if word == WAITS_FOR_QUOTA:
+    if word in (WAITS_FOR_QUOTA, WAITS_FOR_PERSON):
         return job.team
     if word == WAITS_FOR_SEAT and job.sweep:
         return job.sweep.id

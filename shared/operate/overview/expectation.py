@@ -21,9 +21,10 @@ from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS_FOR_QUOTA
-from shared.core.relations.contents import WAITS_FOR_SEAT
+from shared.core.relations.claim import WAITS_FOR_PERSON, WAITS_FOR_QUOTA
+from shared.core.relations.contents import OWN_PAUSE, WAITS_FOR_SEAT
 from shared.core.relations.dependency import WAITS_FOR_JOBS
+from shared.core.relations.priority import rank
 from shared.intake.explanation.forecast import Ahead, wait
 from shared.operate.common_waits import SILENT
 from shared.operate.overview.active_jobs import ActiveJob, Cause, active_jobs, cause_of, turn_of
@@ -52,7 +53,7 @@ class _Others(NamedTuple):
     """The jobs that have not ended, by what an expectation asks of them; the first in time come first."""
 
     jobs: Mapping[str, ActiveJob]
-    #: of those that wait, when they were created, and their ids
+    #: of those that wait, in the order of their priorities and ages
     lines: Mapping[Cause | None, Sequence[_InLine]]
     #: of those that run, when their time limits end them, by team and by sweep
     teams: Mapping[str, Sequence[datetime]]
@@ -63,8 +64,13 @@ class _Others(NamedTuple):
 
 
 class _InLine(NamedTuple):
+    rank: int
     created: datetime
     id: str
+
+    @classmethod
+    def place_of(cls, job: Job | ActiveJob) -> _InLine:
+        return cls(rank(job.priority), job.created, job.id)
 
 
 async def expectation(ports: Ports, job: Job) -> Expectation | None:
@@ -102,7 +108,7 @@ def _sorted(jobs: Sequence[ActiveJob]) -> _Others:
     lines, running = defaultdict[Cause | None, list[_InLine]](list), Counter[str]()
     teams, sweeps, queued = (defaultdict[str, list[datetime]](list) for _ in range(3))
     for job in jobs:
-        lines[job.cause].append(_InLine(job.created, job.id))
+        lines[job.cause].append(_InLine.place_of(job))
         if job.until is not None:
             teams[job.team].append(job.until)
             sweeps[job.sweep].append(job.until)
@@ -110,6 +116,8 @@ def _sorted(jobs: Sequence[ActiveJob]) -> _Others:
             running[job.cluster] += 1
         elif job.most is not None:
             queued[job.cluster].append(job.created)
+    for line in lines.values():
+        line.sort()
     for ends in (*teams.values(), *sweeps.values()):
         ends.sort()
     return _Others({job.id: job for job in jobs}, lines, teams, sweeps, running, queued)
@@ -121,11 +129,15 @@ async def _expected(ports: Ports, job: Job, others: _Others) -> Expectation | No
         return _exactly(slot)
     unmet = {one.job for one in job.unmet} or set(own.unmet if own else ())
     cause = cause_of(job) if job.unmet or not unmet or own is None else own.cause
-    before = bisect_left(others.lines.get(cause, ()), _InLine(job.created, job.id))
+    before = bisect_left(others.lines.get(cause, ()), _InLine.place_of(job))
     place = job.waiting.position if job.waiting and job.waiting.position else before + 1
     word = cause.word if cause else ""
+    if word == OWN_PAUSE:
+        return Expectation(None, None, "it starts after it is resumed: when that is, is not known")
     if word == WAITS_FOR_SEAT and job.sweep:
         return _after_ends(others.sweeps.get(job.sweep.id, ()), place, "sweep")
+    if word == WAITS_FOR_PERSON:
+        return Expectation(None, None, "it starts after another job of its person has ended", place)
     if word in (WAITS_FOR_QUOTA, WAITS_FOR_SEAT):
         return _after_ends(others.teams.get(job.team, ()), place, "team")
     if word == WAITS_FOR_JOBS:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from shared.answers.overview import FailureGroup, IdleJob, JobMark, WaitingGroup
 from shared.core.ledger.ended import Ended
 from shared.core.ledger.failures import FAILURES, signature
-from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.relations.claim import WAITS_FOR_PERSON, WAITS_FOR_QUOTA
 from shared.core.relations.contents import WAITS_FOR_SEAT
 from shared.core.relations.dependency import WAITS_FOR_JOBS
 from shared.core.states import JobState
@@ -56,7 +56,12 @@ def _waiting_group(
 
 def _next_by(cause: Cause, every: Sequence[ActiveJob]) -> datetime | None:
     """When the first job reaches its limit that has what others wait for."""
-    members = {WAITS_FOR_QUOTA: "team", WAITS_FOR_SEAT: "sweep", WAITS_FOR_JOBS: "id"}
+    members = {
+        WAITS_FOR_QUOTA: "team",
+        WAITS_FOR_PERSON: "team",
+        WAITS_FOR_SEAT: "sweep",
+        WAITS_FOR_JOBS: "id",
+    }
     whose = attrgetter(members.get(cause.word, "cluster"))
     limits = [job.until for job in every if job.until and whose(job) == cause.subject]
     return min(limits, default=None) if cause.subject else None

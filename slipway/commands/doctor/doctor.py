@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 
 from slipway.client.calls.patience import Patience, patience
@@ -22,21 +21,25 @@ def run(options: Options, more: Sequence[Check] = (), *, is_live: bool = False, 
     Deployments on Azure are checked only if `is_live`, and then instead of the local stack.
     """
     checks = (app.check, quotas.check, live.check) if is_live else (*CHECKS, *more)
-    # It reports what is, so it waits for nothing but the end of a live drop.
-    with nullcontext() if is_live else patience(Patience(0.0)):
-        findings = asyncio.run(_findings(checks, options, _LIVE if is_live else _PATIENCE))
-    good = all(one.outcome != "fail" for one in findings)
+    report = asyncio.run(_findings(checks, options, _LIVE) if is_live else findings(checks, options))
+    good = all(one.outcome != "fail" for one in report)
     if as_json:
-        put_json({"ok": good, "findings": list(map(asdict, findings))})
+        put_json({"ok": good, "findings": list(map(asdict, report))})
     else:
-        print_lines(findings)
+        print_lines(report)
     return 0 if good else 1
+
+
+async def findings(checks: Sequence[Check], options: Options) -> list[Finding]:
+    """What the checks find. They report what is, so they wait for nothing."""
+    with patience(Patience(0.0)):
+        return await _findings(checks, options, _PATIENCE)
 
 
 async def _findings(checks: Sequence[Check], options: Options, patience: float) -> list[Finding]:
     """Run all checks at once; their findings in the order of the checks."""
-    findings = await asyncio.gather(*(_one(check, options, patience) for check in checks))
-    return [one for some in findings for one in some]
+    groups = await asyncio.gather(*(_one(check, options, patience) for check in checks))
+    return [one for group in groups for one in group]
 
 
 async def _one(check: Check, options: Options, patience: float) -> list[Finding]:

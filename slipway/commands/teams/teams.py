@@ -169,14 +169,17 @@ def rows(
     return [*table([("team", "members", "clusters", "folders", "quota"), *lines]), *unknown]
 
 
-def _quota(quota: Mapping[str, float], use: Mapping[str, Any]) -> str:
+def _quota(quota: Mapping[str, Any], use: Mapping[str, Any]) -> str:
     amounts = {limit: use.get(part, 0) for part, limit in _PARTS.items()}
-    return ", ".join(
+    person = quota.get("perPerson") or {}
+    each = [f"{most:,g} {name} for each person" for name, most in person.items()]
+    whole = (
         name
         if most is True
         else f"{amounts[name]:,g} of {most:,g} {name}"
         if name in amounts
         else f"{name} {most:,g}"
         for name, most in quota.items()
-        if most is not False
+        if most is not False and name != "perPerson"
     )
+    return ", ".join([*whole, *each])

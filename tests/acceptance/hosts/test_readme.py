@@ -21,7 +21,7 @@ _COMMAND = re.compile(r"^slipway ([^#\n]+)|`slipway ([a-z][^`\n]*)`", re.MULTILI
 
 def _commands() -> list[str]:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    part = text.partition("## Five minutes")[2].partition("## The page")[0]
+    part = text.partition("## Features in five minutes")[2].partition("## The page")[0]
     return [(match[1] or match[2]).strip() for match in _COMMAND.finditer(part)]
 
 

@@ -30,6 +30,7 @@ ELSEWHERE: Mapping[str, str] = {
     "tensorboard": "runs a person's own TensorBoard until Ctrl-C",
     "emulate batch": "runs an emulator until Ctrl-C",
     "prices": "asks Azure's public list",
+    "mcp": "serves a client over standard input: tests/slow/slipway/test_mcp.py",
 }
 #: A line: `?` where both codes 0 and 1 are good, `!` where 1 is; a command; and `=> NAME`, under which the id
 #: in its JSON is kept for the lines behind it. Words in capitals are places and names of this walk.
@@ -65,6 +66,8 @@ cat JOB stdout.txt
 download JOB --to fetched
 download JOB --to fetched --json stdouterr/stdout.txt
 receipt JOB > receipt.json
+support JOB --to helped.zip
+support JOB --to helped.zip --json
 rerun receipt.json --json => AGAIN
 wait AGAIN
 rerun RECEIPT
@@ -83,6 +86,11 @@ enqueue MESSAGE --idempotency-key KEY --json
 pause --reason "é + & = ?"
 submit HELLO --json => WAITS
 show WAITS
+priority WAITS high
+priority WAITS low --json
+pause WAITS --reason "the data is late"
+pause WAITS --json
+resume WAITS
 cancel WAITS
 resume --json
 submit SLOW --json => SLOW

@@ -39,6 +39,7 @@ OTHERS = {
     "metrics": "names of numbers",
     "tensorboard": "jobs, and names with tfevents: tests/unit/slipway/client/mirror/test_mirror.py",
     "teams apply": "a document on this disk",
+    "support": "a new file: tests/unit/slipway/commands/support/test_support.py",
 }
 _NAMING = {"file", "files", "folder", "path", "paths", "patterns", "names", "directory", "to", "receipt"}
 

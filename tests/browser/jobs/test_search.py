@@ -11,10 +11,14 @@ from playwright.async_api import expect
 from tests.browser.reader import Reader, answer_jobs, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-_NEAR, _FAR = "2025-12-24T10:00:00Z", "2025-11-24T10:00:00Z"
+_RECENT, _EARLIER = "2025-12-24T10:00:00Z", "2025-11-24T10:00:00Z"
 _PAGES: Mapping[str, dict[str, Any]] = {
-    "": {"jobs": [], "next": "near", "searchedTo": _NEAR},
-    "near": {"jobs": [{**listed(1), "createdAt": "2025-12-01T10:00:00Z"}], "next": "far", "searchedTo": _FAR},
+    "": {"jobs": [], "next": "near", "searchedTo": _RECENT},
+    "near": {
+        "jobs": [{**listed(1), "createdAt": "2025-12-01T10:00:00Z"}],
+        "next": "far",
+        "searchedTo": _EARLIER,
+    },
     "far": {"jobs": [], "next": None},
 }
 
@@ -27,12 +31,12 @@ async def test_a_search_says_how_far_it_has_looked_and_goes_on_when_it_is_asked_
     looked = page.get_by_text("Looked back to")
     go_on = page.get_by_role("button", name="Go on")
 
-    await expect(looked.get_by_role("time")).to_have_attribute("datetime", _NEAR)
+    await expect(looked.get_by_role("time")).to_have_attribute("datetime", _RECENT)
     await expect(page.get_by_text("No job has matched so far.")).to_be_visible()
     await go_on.click()
 
     await expect(page.get_by_role("link", name="train-000001")).to_be_visible()
-    await expect(looked.get_by_role("time")).to_have_attribute("datetime", _FAR)
+    await expect(looked.get_by_role("time")).to_have_attribute("datetime", _EARLIER)
     assert not any("after=far" in address for address in addresses)
     await go_on.click()
 

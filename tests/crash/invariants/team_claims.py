@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from shared.core.cost.usage import month_of
 from shared.core.job import Job
+from shared.core.relations.claim import Claim
 from shared.core.teams.use import TeamUse
 from tests.unit.world import World
 
@@ -31,6 +35,10 @@ async def over_quota(world: World) -> list[str]:
             most = (one.quota.jobs, one.quota.nodes, one.quota.gpus)
             if any(limit is not None and now > limit for now, limit in zip(total[:3], most, strict=True)):
                 result.append(f"{team} has {total}, and may have {most}")
+        limit = one.quota.per_person
+        for owner, number in _by_person(claims).items():
+            if limit is not None and limit.jobs is not None and number > limit.jobs:
+                result.append(f"{owner} has {number} jobs at once, and may have {limit.jobs}")
         result += await _torn(world, use)
         result += _miscounted(use, jobs)
         # No administrator ends jobs here, so such an end comes from a recall that the record has lost.
@@ -38,6 +46,10 @@ async def over_quota(world: World) -> list[str]:
             f"{job.id} was ended for a lender" for job in jobs if job.message.startswith("cancelled on the")
         ]
     return result
+
+
+def _by_person(claims: Mapping[str, Claim]) -> Counter[str]:
+    return Counter(claim.person for claim in claims.values())
 
 
 async def _torn(world: World, use: TeamUse) -> list[str]:

@@ -17,7 +17,7 @@ from tests.crash.stories import HOOK, Story, message, notices
 from tests.unit.world import job_json
 
 
-def share(run: Run, **quota: int) -> None:
+def share(run: Run, **quota: Any) -> None:
     """Put all jobs into one team with this quota."""
     teams = Teams.model_validate({"default": "vision", "teams": {"vision": {"quota": quota}}})
     row = document_row(teams)
@@ -32,6 +32,12 @@ def _ask(number: int, *, nodes: int = 1, twin: bool = False, **members: Any) -> 
 def _shared(run: Run) -> None:
     """Three jobs, two at once, and a message that arrives again."""
     share(run, jobs=2)
+    run.messages += [*(_ask(number) for number in range(3)), _ask(1)]
+
+
+def _one_person(run: Run) -> None:
+    """Three jobs of one person, who may have one at once; the team may have all of them."""
+    share(run, jobs=3, perPerson={"jobs": 1})
     run.messages += [*(_ask(number) for number in range(3)), _ask(1)]
 
 
@@ -134,6 +140,7 @@ RECALLED = Story("a job that borrows, and is recalled", _recalled, 3, None)
 RECALLED_AND_CANCELLED = Story(
     "a job that borrows, and is recalled and cancelled", _recalled_and_cancelled, 3, None
 )
+ONE_PERSON = Story("jobs of one person with a limit", _one_person, 3, 3)
 SHARED = Story("jobs of a team with a quota", _shared, 3, 3)
 TWICE = Story("jobs of a team with a quota, with two passes at once", _shared, 3, 3, twice=True)
 AHEAD = Story("jobs of a team, whose clock was days ahead", _ahead, 3, 3)
@@ -144,6 +151,7 @@ TEAMS = (
     TWICE,
     AT_ONCE,
     AHEAD,
+    ONE_PERSON,
     Story("jobs of a team that lose their nodes", _lost_nodes, 2, 4),
     Story("jobs of a team whose ends are told", _notified, 2, 2),
     Story("jobs of a team that are cancelled", _cancelled, 3, None),

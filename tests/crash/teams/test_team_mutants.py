@@ -18,12 +18,14 @@ from shared.core.ledger.entries import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
+from shared.core.teams.persons import Persons
 from shared.core.teams.use import TeamUse
 from tests.breadth import every_few
 from tests.crash.chaos import Fault
 from tests.crash.stories import Story, play
 from tests.crash.teams.team_stories import (
     AT_ONCE,
+    ONE_PERSON,
     RECALLED,
     RECALLED_AND_CANCELLED,
     RECALLED_IN_VAIN,
@@ -135,6 +137,10 @@ def a_recall_is_taken_back_at_once(patch: Patch) -> None:
     patch.setattr(shared.lifecycle.teams.lending, "_UNDER_WAY", timedelta(0))
 
 
+def no_person_is_held_back(patch: Patch) -> None:
+    patch.setattr(Persons, "hold_back", lambda persons, claim: False)
+
+
 CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (every_claim_is_given, SHARED),
     (submitted_without_a_claim, SHARED),
@@ -149,6 +155,7 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (what_gave_its_claim_back_is_not_counted, RECALLED_AND_CANCELLED),
     (a_loan_is_written_in_one_row, RECALLED),
     (a_claim_counts_that_was_given_back, RECALLED),
+    (no_person_is_held_back, ONE_PERSON),
     (a_recall_is_taken_back_at_once, RECALLED_IN_VAIN),
 )
 

@@ -32,6 +32,7 @@ LINES = {
     "rerun": "rerun receipt.json",
     "pause": "pause",
     "resume": "resume",
+    "priority": f"priority {ID} high",
     "receipt": f"receipt {ID}",
     "files": f"files {ID} --tree",
     "download": f"download {ID} --to out",
@@ -55,9 +56,10 @@ LINES = {
     "nodes": "nodes",
     "audit": "audit",
     "doctor": "doctor",
+    "support": f"support {ID} --to support.zip",
 }
 #: They show no text of the service's.
-SILENT = ("download", "dead redrive", "doctor")
+SILENT = ("download", "dead redrive", "doctor", "support")
 #: They need storage, or a tool of others, as well; explain has a test of its own.
 ELSEWHERE = {"run", "drop", "explain", "tensorboard", "shell", "forward", "ssh-config"}
 #: How the bar of a download is drawn.

@@ -14,11 +14,12 @@ from shared.admission.permit import Permit, permitted
 from shared.core.job import Dependency, Entry, Job, JobState, Stored, Target, Waiting
 from shared.core.ledger.entries import Active, Pause
 from shared.core.relations.claim import Claim
-from shared.core.relations.contents import Member
-from shared.core.teams.document import Quota
+from shared.core.relations.contents import Member, OwnPause
+from shared.core.teams.document import PersonQuota, Quota
 from tests.unit.world import POLICY
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+QUOTA = Quota(gpus=8, perPerson=PersonQuota(gpus=4))
 CLAIM = Claim(nodes=1, gpus=8)
 OTHER = Dependency(job="j_data", name="data")
 SWEEP = Member(id="s_1", index=0, parallel=2, values={})
@@ -45,6 +46,13 @@ CASES: dict[str, Case] = {
         {},
         {"pause": Pause(NOW, "ann", "the cluster moves")},
         {"pause": None},
+    ),
+    "job pause": Case(
+        "JobPaused",
+        "waits until it is resumed: it is paused by ann (the data is late)",
+        {"paused": OwnPause(by="ann", since=NOW, reason="the data is late")},
+        {},
+        {},
     ),
     "dependency": Case(
         "Dependency", "waits for data (j_data) to succeed", {"dependencies": (OTHER,)}, {}, {}
@@ -76,9 +84,18 @@ CASES: dict[str, Case] = {
     ),
     "quota": Case(
         "TeamQuota",
-        "waits for its turn in the team vision, whose jobs may have 8 GPUs at once",
+        "waits for its turn in the team vision, whose jobs may have 8 GPUs at once; 4 GPUs at once for "
+        "each person",
         {"claim": CLAIM, "team": "vision"},
         {"claims": {"another": CLAIM}},
+        {"claims": {"j_1": CLAIM}},
+    ),
+    "person": Case(
+        "PersonQuota",
+        "waits for another job of the same person to end in the team vision, where each person may have "
+        "4 GPUs at once",
+        {"claim": CLAIM, "team": "vision"},
+        {"held_back": {"j_1"}},
         {"claims": {"j_1": CLAIM}},
     ),
     "slot": Case(
@@ -89,17 +106,20 @@ CASES: dict[str, Case] = {
         {"slots": {"j_1"}},
     ),
 }
-#: What holds a job in its own record, so that no world lets it pass.
-OF_RECORDS = {"dependency"}
-#: Two kinds of one wait: a job has one time.
-APART = {("rate", "time")}
+#: What holds a job in its own record, so that no world lets it pass; and the members that open it.
+OF_RECORDS: dict[str, dict[str, Any]] = {
+    "job pause": {"paused": None},
+    "dependency": {"dependencies": (OTHER.model_copy(update={"met": True}),)},
+}
+#: Two kinds of one wait: a job has one time, and one claim.
+APART = {("rate", "time"), ("quota", "person")}
 NAMES = [gate.name for gate in GATES]
 PAIRS = [pair for pair in combinations(NAMES, 2) if pair not in APART]
 
 
 def world(**facts: Any) -> World:
     policy = replace(POLICY, max_jobs_per_hour=5, max_active_jobs=9)
-    return World(**{"policy": policy, "now": NOW, "quotas": {"vision": Quota(gpus=8)}, **facts})
+    return World(**{"policy": policy, "now": NOW, "quotas": {"vision": QUOTA}, **facts})
 
 
 def job_of(*names: str, **members: Any) -> Job:
@@ -125,6 +145,7 @@ def row_of(job: Job) -> Active:
         team=job.team,
         wait=job.wait,
         planned_wait=job.planned_wait,
+        paused=bool(job.paused),
     )
 
 
@@ -148,7 +169,7 @@ def test_every_gate_has_a_case_and_every_case_a_gate() -> None:
 
 
 def test_the_order_of_the_gates_is_the_law() -> None:
-    assert NAMES == ["pause", "dependency", "rate", "time", "seat", "quota", "slot"]
+    assert NAMES == ["pause", "job pause", "dependency", "rate", "time", "seat", "quota", "person", "slot"]
 
 
 @pytest.mark.parametrize("gate", GATES, ids=NAMES)
@@ -194,24 +215,20 @@ def test_a_job_waits_at_the_first_of_two_gates_that_hold_it(first: str, second: 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_behind_a_gate_that_opens_it_waits_at_the_next(first: str, second: str) -> None:
-    if first in OF_RECORDS:
-        job = job_of(second, dependencies=(OTHER.model_copy(update={"met": True}),))
-    else:
-        job = job_of(first, second)
+    job = job_of(second, **OF_RECORDS[first]) if first in OF_RECORDS else job_of(first, second)
     facts = {**CASES[first].shut, **CASES[second].shut, **CASES[first].open}
 
     assert verdicts(job, world(**facts)) == {second}
 
 
 def test_a_job_behind_all_gates_waits_at_the_first_and_passes_them_one_by_one() -> None:
-    names = [name for name in NAMES if name != "time"]
+    names = [name for name in NAMES if name not in ("time", "person")]
     job, facts = job_of(*names), shut(*names)
     waits_at: list[str] = []
     for name in names:
         waits_at += verdicts(job, facts)
         facts = replace(facts, **CASES[name].open)
-        if name == "dependency":
-            job = job.model_copy(update={"dependencies": ()})
+        job = job.model_copy(update=OF_RECORDS.get(name, {}))
 
     assert waits_at == names
     assert verdicts(job, facts) == {""}

@@ -183,6 +183,7 @@ OF_QUOTA: dict[str, Change] = {
     "jobCost": _of_priced_quota(jobCost=10_000),
     "lends": of_quota(nodes=4, lends=True),
     "borrows": of_quota(nodes=4, borrows=True),
+    "perPerson": of_quota(nodes=4, perPerson={"nodes": 4}),
 }
 #: The deployment, and the job itself.
 OTHERS: dict[str, Change] = {

@@ -34,6 +34,7 @@ TABLE = {
         _SEES,
     ),
     **dict.fromkeys(("cancel_job", "cancel_sweep", "release_job", "enter_job"), _CHANGES),
+    **dict.fromkeys(("set_job_priority", "pause_job", "resume_job"), _CHANGES),
     **dict.fromkeys(("redeliver_job", "redeliver_event"), _CHANGES),
     # A rerun is a job of who asks for it.
     "rerun_job": "yyy..-y",
@@ -63,6 +64,9 @@ ACTS = {
         "release_job",
         "redeliver_job",
         "redeliver_event",
+        "set_job_priority",
+        "pause_job",
+        "resume_job",
     ),
     *("pause", "resume", "put_teams", "redrive", "test_receiver"),
 }
@@ -78,6 +82,7 @@ DOCUMENTS: Mapping[str, Any] = {
     **{name: {"spec": job_json()} for name in ("post_job", "validate", "explain")},
     "post_sweep": {"spec": job_json(), "sweep": {"lr": [0.1]}},
     "test_receiver": {"url": HOOK},
+    "set_job_priority": {"priority": "high"},
     "post_snapshot": {"sha256": "0" * 64, "bytes": 1},
     "cancel_jobs": {"conditions": {"owner": "ann", "state": "active"}, "expected": 2},
 }

@@ -56,7 +56,7 @@ def test_each_command_of_a_guide_has_its_output_time_and_cost(name: str) -> None
 
 
 def test_azd_has_each_command_and_option_that_we_name() -> None:
-    texts = code("docs/**/*.md") + code(".github/workflows/deploy.yml") + code("README.md")
+    texts = code("docs/**/*.md") + code(".github/workflows/azure-dev.yml") + code("README.md")
     used = re.findall(
         r"(?:`|^ *|&& |\(|run: )azd ((?:auth |env )?[a-z][a-z-]*)([^`|&)\n]*)", texts, re.MULTILINE
     )

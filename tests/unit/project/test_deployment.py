@@ -35,7 +35,7 @@ def test_azd_down_forgets_no_choice_of_the_environment() -> None:
 
 
 def test_a_deployment_by_the_workflow_has_the_choices_of_the_environment() -> None:
-    workflow = code(".github/workflows/deploy.yml")
+    workflow = code(".github/workflows/azure-dev.yml")
     own = {"AZURE_ENV_NAME"}
 
     for variable in set(parameters().values()) - own:
@@ -159,4 +159,4 @@ def test_azd_is_new_enough_for_what_the_template_asks_of_it() -> None:
     (version,) = re.findall(r"^  azd: \"?>= ([\d.]+)", code("azure.yaml"), re.MULTILINE)
 
     assert f"(https://aka.ms/azd) {version.rpartition('.')[0]} or newer" in code("docs/how-to/deploy.md")
-    assert f"          version: {version}\n" in code(".github/workflows/deploy.yml")
+    assert f"          version: {version}\n" in code(".github/workflows/azure-dev.yml")

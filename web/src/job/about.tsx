@@ -18,6 +18,7 @@ export function Facts({ job }: { job: JobDetail }) {
     ["Entered by", job.entered?.join(", ")],
     ["Arrived by", <a href={link(["jobs"], { source: job.door })}>{job.door}</a>],
     ["Nodes", job.nodes],
+    ["Priority", job.priority],
     ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],
     ["Created", <Time at={job.createdAt} />],
     ["Packages", job.packagesSeconds && `${job.packagesSeconds} s`],

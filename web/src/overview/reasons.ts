@@ -12,6 +12,8 @@ interface Reason {
 const REASONS = new Map<string, Reason>(
   Object.entries({
     TeamQuota: { title: (team) => `Quota of the team ${team}`, kind: "for a quota" },
+    PersonQuota: { title: (team) => `Other jobs of the same person in the team ${team}`, kind: "for their own others" },
+    JobPaused: { title: () => "Paused by a person", kind: "paused" },
     SweepTurn: { title: () => "Turn in a sweep", kind: "for their sweep" },
     Dependency: { title: () => "Another job", kind: "for a job" },
     Paused: { title: () => "The deployment is paused", kind: "for the pause" },
@@ -53,7 +55,7 @@ export function kindOf({ word }: WaitingGroup): string {
 export function listOf({ word, subject, jobs, oldest }: WaitingGroup): Record<string, string> | string {
   if (jobs === 1) return oldest.id;
   const state = WAITING.join();
-  if (word === "TeamQuota") return { state, team: subject };
+  if (word === "TeamQuota" || word === "PersonQuota") return { state, team: subject };
   if (word === "SweepTurn") return { sweep: subject };
   return subject && word !== "Dependency" ? { state, cluster: subject } : { state };
 }

@@ -54,6 +54,7 @@ def counted(world: World) -> Chaos:
     return chaos
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "ranges", "most_reads"), [(MANY, 5, 4), (20, 1, 24)])
 async def test_many_claims_cost_a_query_of_each_shard_and_few_a_read_each(
     world: World, number: int, ranges: int, most_reads: int
@@ -62,7 +63,7 @@ async def test_many_claims_cost_a_query_of_each_shard_and_few_a_read_each(
     rows = await active(world)
     calls = counted(world).calls
 
-    granted = await claimed(world.ports, rows, rows, set())
+    granted = (await claimed(world.ports, rows, rows, set())).claims
 
     assert len(granted) == number
     assert calls.count("table.rows") == ranges  # one of them opens the table
@@ -75,7 +76,7 @@ async def test_a_job_that_ended_or_cannot_be_read_gets_no_claim_among_many(world
     await cancel(world.ports, jobs[0].id)
     spoil(world, f"n|{jobs[1].id}", Packed0="no record")
 
-    granted = await claimed(world.ports, rows, rows, set())
+    granted = (await claimed(world.ports, rows, rows, set())).claims
 
     ids = {job.id for job in jobs[2:]}
     assert granted.keys() == ids
@@ -91,7 +92,7 @@ async def test_where_the_query_fails_each_job_is_read(world: World) -> None:
     rows = await active(world)
     world.use(ledger=Broken(world.clock, table=world.ledger.table))
 
-    assert len(await claimed(world.ports, rows, rows, set())) == MANY
+    assert len((await claimed(world.ports, rows, rows, set())).claims) == MANY
 
 
 async def test_a_team_that_another_process_changed_meanwhile_is_read_again(world: World) -> None:
@@ -110,7 +111,7 @@ async def test_a_team_that_another_process_changed_meanwhile_is_read_again(world
 
     with pytest.MonkeyPatch.context() as monkey:
         monkey.setattr(whole, "put_use", late)
-        granted = await claimed(world.ports, rows, rows, set())
+        granted = (await claimed(world.ports, rows, rows, set())).claims
 
     assert granted.keys() == {job.id for job in jobs[1:]}
     assert jobs[0].id not in (await whole.use("vision")).claims

@@ -29,7 +29,7 @@ WORDS = {
     **{"EVENT": "evt_1", "DEAD": "d_1", "HOOK": "https://hooks.example.com/in"},
 }
 #: Commands that ask the API in another way than the tests of lost answers.
-OTHERS = {"code": "code RAN --list", "run": "run FOLDER/train.py --detach"}
+OTHERS = {"code": "code RAN --list", "run": "run FOLDER/train.py --detach", "support": "support RAN"}
 #: Commands that go past the API, or go on without it, with words that they cannot do, and the error.
 LOCAL = {
     "data get": ("data get x --settings FOLDER/none.json", "local"),

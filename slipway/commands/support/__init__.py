@@ -1,0 +1,4 @@
+"""`slipway support`: what helps others to help with a job.
+
+In: a job. Out: an archive without secrets.
+"""
