@@ -97,7 +97,7 @@ async def measure(active: int, passes: int = 3) -> Many:
     process, spent = psutil.Process(), list[float]()
     before = process.memory_info().rss
     watch = _Watch(process)
-    watching = asyncio.create_task(watch.look())
+    watching = asyncio.create_task(watch.watch())
     for _ in range(passes + 1):
         service.busy, service.pages, start = 0.0, 0, time.process_time()
         counts = await world.make_pass()
@@ -107,8 +107,8 @@ async def measure(active: int, passes: int = 3) -> Many:
     watching.cancel()
     watch.note()
     gc.collect()
-    kept = process.memory_info().rss - before
-    return Many(min(spent[1:]) / active * 1e6, (watch.most - before) / active, kept / active, service.pages)
+    rest = process.memory_info().rss - before
+    return Many(min(spent[1:]) / active * 1e6, (watch.most - before) / active, rest / active, service.pages)
 
 
 class _Watch:
@@ -118,7 +118,7 @@ class _Watch:
         self._process = process
         self.most = 0
 
-    async def look(self) -> None:
+    async def watch(self) -> None:
         """Until it is cancelled."""
         while True:
             self.note()
