@@ -11,6 +11,7 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 from shared.adapters.logs import write_json_lines
 from shared.adapters.ssh_certificates import certificates_of
@@ -150,11 +151,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _token() -> str:
-    return os.urandom(16).hex()
-
-
-_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": _token}
+_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": lambda: uuid4().hex}
 
 
 def _checked(policy: Policy) -> Policy:

@@ -347,7 +347,7 @@ class Run:
     def _quiet(self) -> bool:
         if len(self.jobs()) < self.unheard:
             return False
-        kinds = ("n|", "o|", "p|", "f|", "v|") if self.archives else ("n|", "o|", "p|")
+        kinds = ("n|", "o|", "p|", "g|d|", "v|") if self.archives else ("n|", "o|", "p|")
         return not any(row.startswith(kinds) for _, row in self.world.ledger.rows)
 
     async def _check_order(self) -> None:

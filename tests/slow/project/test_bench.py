@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from bench.__main__ import Figures, one_round
 from bench.clusters import batch, kubernetes
+from bench.cost.many import measure
 from bench.cost.money import CALL, FREE_CALLS, FREE_SECONDS, SECOND, active, by_service, dollars, monthly
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
@@ -27,7 +27,7 @@ from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import ROOT, Requests, polls
 from tests.breadth import size
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/how-to/serve-thirty-people.md"
+PAGE = ROOT / "docs/how-to/serve-thirty-people.md"
 
 
 def test_requests_are_sorted_by_what_they_cost() -> None:
@@ -229,14 +229,14 @@ async def test_a_small_download_is_measured_in_every_way() -> None:
 
 
 def test_a_job_asks_and_computes_no_more_than_its_bounds_allow() -> None:
-    allowed = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
+    limits = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
     program = [sys.executable, "-m", "bench.instructions.jobs", "64"]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     ran = subprocess.run(program, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
 
     figures = json.loads(ran.stdout)
-    assert figures.keys() == allowed["bounds"].keys() - {"instructions"}
-    assert exceeded(figures, allowed["bounds"], same_build(allowed["python"])) == []
+    assert figures.keys() == limits["bounds"].keys() - {"instructions"}
+    assert exceeded(figures, limits["bounds"], same_build(limits["python"])) == []
 
 
 def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> None:
@@ -245,3 +245,9 @@ def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> N
     assert exceeded({"rows": 12.0}, bounds, {}) == ["a job takes 12.00 rows, and at most 11.0 are allowed"]
     for alike, wrong in ((True, 1), (False, 0)):
         assert len(exceeded({"instructions": 9e6}, bounds, {"instructions": alike})) == wrong
+
+
+async def test_a_pass_over_many_jobs_reads_their_pages_and_no_more() -> None:
+    many = await measure(size(10_000, 2_500), passes=1)
+    assert many.pages == 4 * math.ceil(size(10_000, 2_500) / 4 / 1_000)
+    assert many.microseconds > 0

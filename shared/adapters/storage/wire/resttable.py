@@ -24,7 +24,6 @@ _VERBS = {"create": "POST", "replace": "PUT", "merge": "PATCH", "upsert": "PATCH
 _GUARDED = ("replace", "merge", "delete")
 _STATUS = re.compile(rb"\nHTTP/1\.1 (\d{3})")
 _ETAG = re.compile(rb"\n[Ee][Tt][Aa][Gg]: *([^\r\n]+)")
-_PLAIN = re.compile(r"[A-Za-z0-9_|-]+")
 _CODE = re.compile(rb'"code" *: *"(\w+)"')
 #: Statuses about the rows of the request, as opposed to the request itself or the state of the service.
 _ABOUT_ROWS = (404, 409, 412)
@@ -130,7 +129,7 @@ class RestTable:
 
 def _written(key: str) -> str:
     """A key as an address has it. Ours mostly need no more than another bar."""
-    if _PLAIN.fullmatch(key):
+    if key.isascii() and key.replace("|", "").replace("_", "").isalnum():
         return key.replace("|", "%7C")
     return quote(key.replace("'", "''"), safe="")
 

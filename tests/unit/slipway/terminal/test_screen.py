@@ -21,7 +21,8 @@ from slipway.terminal.screen import Line, Screen, cells, columns_of, json_text, 
 
 ROOT = Path(__file__).resolve().parents[4]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
-#: into a pipe), what clears the screen for `jobs --watch`, the question after a Ctrl-C, and what GitHub reads.
+#: into a pipe), what clears the screen for `jobs --watch`, the question
+#: after a Ctrl-C, and what GitHub reads.
 BY_THEMSELVES = {"screen.py", "show.py", "listing.py", "ending.py", "github_action.py"}
 
 
