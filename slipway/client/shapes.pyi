@@ -337,7 +337,7 @@ class JobPage(TypedDict):
     searchedTo: NotRequired[str]
     note: NotRequired[str]
 
-class SweepDetail(TypedDict):
+class SweepLine(TypedDict):
     sweepId: str
     name: str
     experiment: str
@@ -352,6 +352,12 @@ class SweepDetail(TypedDict):
     labels: NotRequired[dict[str, str]]
     createdAt: str
     endedAt: NotRequired[str]
+
+class SweepList(TypedDict):
+    sweeps: list[SweepLine]
+    more: bool
+
+class SweepDetail(SweepLine):
     code: NotRequired[JobCode]
     parameters: dict[str, Any]
 
