@@ -338,7 +338,7 @@ class JobPage(TypedDict):
     searchedTo: NotRequired[str]
     note: NotRequired[str]
 
-class SweepDetail(TypedDict):
+class SweepLine(TypedDict):
     sweepId: str
     name: str
     experiment: str
@@ -353,6 +353,12 @@ class SweepDetail(TypedDict):
     labels: NotRequired[dict[str, str]]
     createdAt: str
     endedAt: NotRequired[str]
+
+class SweepList(TypedDict):
+    sweeps: list[SweepLine]
+    more: bool
+
+class SweepDetail(SweepLine):
     code: NotRequired[JobCode]
     parameters: dict[str, Any]
 

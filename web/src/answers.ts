@@ -522,8 +522,8 @@ export type JobPage = {
   note?: string;
 };
 
-/** A sweep: the jobs of one template, and their progress. */
-export type SweepDetail = {
+/** A sweep in a list: the jobs of one template, and their progress. */
+export type SweepLine = {
   sweepId: string;
   name: string;
   experiment: string;
@@ -543,6 +543,17 @@ export type SweepDetail = {
   labels?: Record<string, string>;
   createdAt: string;
   endedAt?: string;
+};
+
+/** The sweeps that are active, the newest first, and then those that have ended, the last end first. */
+export type SweepList = {
+  sweeps: SweepLine[];
+  /** Whether there are more than these, or may be. */
+  more: boolean;
+};
+
+/** A sweep with the parameters of its template. */
+export type SweepDetail = SweepLine & {
   /** The archive that each of its jobs runs. */
   code?: JobCode;
   /** The parameters and their values, as they were written. */
