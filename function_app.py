@@ -14,7 +14,7 @@ for name in ("confined", "functions", "shared"):
 from functions.accept import blueprint as accept  # noqa: E402
 from functions.api import blueprint as api  # noqa: E402
 from functions.bindings import AUTH  # noqa: E402
-from functions.cancel.jobs import blueprint as cancel  # noqa: E402
+from functions.cancel import blueprint as cancel  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
 from functions.document import blueprint as document  # noqa: E402
 from functions.events import blueprint as events  # noqa: E402

@@ -18,7 +18,7 @@ from shared.adapters.ssh_certificates import certificates_of
 from shared.configured import ConfiguredEngines
 from shared.core.account import is_apps_own
 from shared.core.caller import NamedKeys, Tokens
-from shared.core.cost.prices import Price, prices_from
+from shared.core.cost.prices import prices_from
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
@@ -185,7 +185,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         retention=settings.retention(),
         own_containers=_own_containers(settings),
         receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
-        prices=_prices(settings),
+        prices=_read_document(settings, "SLIPWAY_PRICES", prices_from),
         secret_hosts=_secrets(settings, hosts=True),
         channels=settings.channels(),
         urls=settings.urls(),
@@ -231,10 +231,6 @@ def _mountable(settings: Settings) -> frozenset[str]:
 
 def _own_containers(settings: Settings) -> frozenset[str]:
     return frozenset(map(settings.text, _WRITTEN))
-
-
-def _prices(settings: Settings) -> tuple[Price, ...]:
-    return _read_document(settings, "SLIPWAY_PRICES", prices_from)
 
 
 def _read_document(settings: Settings, name: str, read: Callable[[Any], T]) -> T:

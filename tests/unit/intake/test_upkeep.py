@@ -9,10 +9,13 @@ import pytest
 
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
+from shared.core.ledger.entries import Unfinished
 from shared.core.pacing.memo import Memo
 from shared.core.ports import BlobPage
 from shared.intake.upkeep import upkeep
-from tests.doubles.memory import MemoryDrops
+from tests.doubles.memory import MemoryDrops, MemoryLedger
+from tests.unit.functions.calls import use
+from tests.unit.routes import BY_EVENT
 from tests.unit.world import World, job_json
 
 JOB = json.dumps(job_json()).encode()
@@ -29,6 +32,13 @@ class Listings(MemoryDrops):
             raise Unavailable("storage answered 503")
         self.listings += prefix == "" and after == ""
         return await super().page(prefix, deep=deep, after=after)
+
+
+class Silent(MemoryLedger):
+    """A ledger that does not answer a pass."""
+
+    async def unfinished(self, *_: object) -> Unfinished:
+        raise Unavailable("storage answered 503")
 
 
 @pytest.fixture
@@ -137,6 +147,18 @@ async def test_a_clock_that_goes_back_keeps_nothing_from_being_done(world: World
     await upkeep(world.ports)
 
     assert drops.listings == 2
+
+
+async def test_the_timer_makes_an_inventory_also_after_a_pass_that_failed(
+    world: World, drops: Listings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    world.use(ledger=Silent(world.clock))
+
+    with pytest.raises(Unavailable):
+        await BY_EVENT["sweeper"](None)
+
+    assert drops.listings == 1
 
 
 async def _end(world: World, job_id: str) -> None:
