@@ -13,7 +13,6 @@ for name in ("confined", "functions", "shared"):
 
 from functions.accept import blueprint as accept  # noqa: E402
 from functions.api import blueprint as api  # noqa: E402
-from functions.archive import blueprint as archive  # noqa: E402
 from functions.bindings import AUTH  # noqa: E402
 from functions.cancel.jobs import blueprint as cancel  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
@@ -30,7 +29,7 @@ from functions.teams import blueprint as teams  # noqa: E402
 from functions.waiting.jobs import blueprint as waiting  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweeper, deliver, archive, poison):
+for blueprint in (accept, sweeper, deliver, poison):
     app.register_functions(blueprint)
 for blueprint in (api, sweeps, cancel, waiting, document, output, files, events, operate, teams, page):
     app.register_functions(blueprint)

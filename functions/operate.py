@@ -124,7 +124,8 @@ async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
 
     Each with its nodes by state (`counts`), each node where the engine names them (`members`), [what
     its engine can do there](engines.md#what-each-can-do) (`capabilities`), or why the cluster cannot be
-    queried (`error`), and `since` when passes get no answer either; `slipway nodes` shows the same. With
+    queried (`error`), and `since` when passes get no answer either; `gpus` has how many GPUs are free, where
+    the engine shows that (Slurm, Azure Batch, Batch AI). `slipway nodes` shows the same. With
     `history`, the nodes by state over that time, which the sweeper's timer notes at most once a minute, up
     to 480 points.
     """

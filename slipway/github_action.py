@@ -19,7 +19,6 @@ from typing import Any, NoReturn
 
 #: The command of this installation. No module in the workflow's folder takes the place of one of its own.
 _SLIPWAY = (sys.executable, "-P", "-m", "slipway.entry")
-_PATIENCE = 60.0
 #: Characters of a text of the summary.
 _LONGEST = 20_000
 
@@ -159,11 +158,15 @@ def outputs(course: Course, to: str) -> str:
     return "".join(f"{name}={' '.join(value.splitlines())}\n" for name, value in members.items())
 
 
-def cancel(job: str) -> None:
-    """Cancel the job of a workflow that is cancelled; what comes of that is in the log."""
-    if job:
-        command = [*_SLIPWAY, "cancel", job]
-        subprocess.run(command, stdout=sys.stdout, stderr=sys.stdout, timeout=_PATIENCE, check=False)
+def cancel(job: str) -> str:
+    """Cancel the job of a workflow that is cancelled; returns what became of it, in words."""
+    if not job:
+        return "the workflow was cancelled before its job had an id"
+    command = [*_SLIPWAY, "cancel", job]
+    done = subprocess.run(command, stdout=sys.stdout, stderr=sys.stdout, check=False)
+    if done.returncode:
+        return f"the workflow was cancelled, and its job may go on: slipway cancel {job}"
+    return "the workflow was cancelled, and its job with it"
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
@@ -175,8 +178,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         try:
             code = course.exit_code(follow([*_SLIPWAY, *words(environment)], course))
         except Stopped as stopped:
-            cancel(course.job)
-            course.error = {"text": "the workflow was cancelled, and its job with it"}
+            course.error = {"text": cancel(course.job)}
             code = stopped.exit_code
     _hear(signal.SIG_IGN)
     _append(environment.get("GITHUB_STEP_SUMMARY", ""), summary(course, code))

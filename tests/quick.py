@@ -29,6 +29,8 @@ CHECKS = (
 OF_SOURCE = "tests/slow/project"
 #: Each takes a second or two to start.
 GROUPS, GROUPS_OF_SOME = 4, 6
+#: What `make quick` leaves to `make test`.
+NOT_LONG = ("-m", "not long")
 #: What computes only, too.
 BESIDE_UNIT = ("tests/crash", "tests/fuzz")
 #: Of four runs of tests, two usually wait for another process: two processors are busy.
@@ -57,7 +59,7 @@ def divided(sizes: Mapping[str, int], number: int) -> list[list[str]]:
 def commands() -> list[list[str]]:
     """All that `make quick` runs, the longest first."""
     tests = [*groups(rooms()), [OF_SOURCE]]
-    return [*(_pytest(places, 2) for places in tests), *map(list, CHECKS)]
+    return [*(_pytest(places, 1, NOT_LONG) for places in tests), *map(list, CHECKS)]
 
 
 def commands_of_make_test(options: Sequence[str] = ()) -> list[list[str]]:

@@ -43,6 +43,14 @@ class NodeHistory(Answer):
     """Seconds since 1970, then the number of nodes in each state; null if the cluster did not answer."""
 
 
+class FreeGpus(Answer):
+    """The GPUs of the nodes that jobs can use now."""
+
+    free: int
+    """Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count."""
+    all: int
+
+
 class ClusterState(Answer):
     """A cluster as it is now."""
 
@@ -60,6 +68,8 @@ class ClusterState(Answer):
     members: tuple[ClusterNode, ...]
     """The nodes one by one; empty if the engine only counts them."""
     facts: Facts
+    gpus: FreeGpus | None = None
+    """Missing where the engine does not show them, or there are none."""
     capabilities: dict[str, Capability]
     history: NodeHistory | None = None
     """Where it was asked for."""

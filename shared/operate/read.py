@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from shared.answers import operate
-from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, SilentCluster
+from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, FreeGpus, SilentCluster
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts, facts_as_json
@@ -99,6 +99,7 @@ def shown(cluster: ClusterAnswer, history: NodeHistory | None) -> ClusterState |
         priority=view.priority,
         members=tuple(ClusterNode(name=one.name, state=one.state) for one in view.members),
         facts=Facts.model_validate(facts_as_json(view.facts)),
+        gpus=FreeGpus(free=view.gpus.free, all=view.gpus.every) if view.gpus else None,
         capabilities={
             name: Capability(answer=one.answer, note=one.note) for name, one in view.capabilities.items()
         },

@@ -22,6 +22,7 @@ class KeptJob(TypedDict):
     id: str
     name: str
     why: str
+    again: NotRequired[bool]
 
 class CancelledJobs(TypedDict):
     jobs: list[CancelledJob]
@@ -383,6 +384,10 @@ class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
 
+class FreeGpus(TypedDict):
+    free: int
+    all: int
+
 class ClusterState(TypedDict):
     name: str
     engine: str
@@ -396,6 +401,7 @@ class ClusterState(TypedDict):
     priority: str
     members: list[ClusterNode]
     facts: Facts
+    gpus: NotRequired[FreeGpus]
     capabilities: dict[str, Capability]
     history: NotRequired[NodeHistory]
 

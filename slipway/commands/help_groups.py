@@ -28,7 +28,7 @@ GROUPS = {
         "setup",
     ),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
-    "The command itself": ("logout", "skill", "completion", "version"),
+    "The command itself": ("logout", "skill", "mcp", "completion", "version"),
 }
 
 

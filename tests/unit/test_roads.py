@@ -45,7 +45,6 @@ _RECORDS = (
 ROADS: dict[str, tuple[str, str]] = {
     # messages and timers
     "function accept_drop": _OWN_FOLDER,
-    "function inventory": _OWN_FOLDER,
     "function accept_message": _ANY_TEAM,
     "function bury_drop": _CANARIES,
     "function bury_message": _CANARIES,
@@ -54,10 +53,6 @@ ROADS: dict[str, tuple[str, str]] = {
     "function sweeper": (
         "tests/unit/lifecycle/test_mountable.py",
         "test_a_container_that_the_team_lost_meanwhile_is_not_mounted",
-    ),
-    "function archive": (
-        "tests/unit/lifecycle/test_archive.py",
-        "test_the_line_of_another_job_is_not_shown_as_that_of_the_archived_one",
     ),
     # mounts
     "mount azureBlobFileSystems": _MOUNTS,
@@ -125,6 +120,10 @@ ROADS: dict[str, tuple[str, str]] = {
         "test_a_digest_of_another_scope_opens_nothing",
     ),
     "port queues": _CANARIES,
+    "port channels": (
+        "tests/unit/delivery/test_channels.py",
+        "test_a_channel_of_another_team_is_as_unknown_as_one_that_is_not_there",
+    ),
     "port certificates": (
         "tests/unit/operate/test_entry.py",
         "test_a_certificate_is_for_a_caller_with_a_name_and_a_key_and_for_a_job_alone",
@@ -152,6 +151,7 @@ _APP_ONLY = {
         "client_settings",
         "functions_off",
         "memo",
+        "chores",
         "joint",
         "looks",
         "meter",

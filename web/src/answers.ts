@@ -27,6 +27,8 @@ export type KeptJob = {
   id: string;
   name: string;
   why: string;
+  /** True if there was no time left for it: the same request, sent again, goes on with it. */
+  again?: boolean;
 };
 
 /** The jobs that fitted the conditions of a cancellation, the newest first. */
@@ -594,6 +596,13 @@ export type NodeHistory = {
   points: ((number | null)[])[];
 };
 
+/** The GPUs of the nodes that jobs can use now. */
+export type FreeGpus = {
+  /** Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count. */
+  free: number;
+  all: number;
+};
+
 /** A cluster as it is now. */
 export type ClusterState = {
   name: string;
@@ -610,6 +619,8 @@ export type ClusterState = {
   /** The nodes one by one; empty if the engine only counts them. */
   members: ClusterNode[];
   facts: Facts;
+  /** Missing where the engine does not show them, or there are none. */
+  gpus?: FreeGpus;
   capabilities: Record<string, Capability>;
   /** Where it was asked for. */
   history?: NodeHistory;

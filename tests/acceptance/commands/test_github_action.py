@@ -177,5 +177,5 @@ async def test_a_workflow_that_is_cancelled_cancels_its_job(
     ended = await runner.ended(step)
 
     assert ended.code in (code, 143), ended.log
-    assert "cancelled" in ended.summary
+    assert "the workflow was cancelled, and its job with it" in ended.summary
     assert (await runner.door.ended(name=name))["state"] == "cancelled"

@@ -91,6 +91,7 @@ EXEMPT = {
     "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/preempt/test_preempt.py",
     "az-env": "it prints lines for a shell to read, of `slipway up` only: tests/acceptance/az",
     "skill": "it prints a text, always the same: tests/unit/slipway/commands/test_skill.py",
+    "mcp": "it serves a client: tests/slow/slipway/test_mcp.py",
     "completion": "it prints a script for a shell to read: tests/slow/slipway/test_main.py",
     "emulate batch": "it runs until Ctrl-C: tests/slow/slipway/test_emulate.py",
     "login": "it asks for a key: tests/acceptance/entra/test_login.py",

@@ -30,6 +30,7 @@ ELSEWHERE: Mapping[str, str] = {
     "tensorboard": "runs a person's own TensorBoard until Ctrl-C",
     "emulate batch": "runs an emulator until Ctrl-C",
     "prices": "asks Azure's public list",
+    "mcp": "serves a client over standard input: tests/slow/slipway/test_mcp.py",
 }
 #: A line: `?` where both codes 0 and 1 are good, `!` where 1 is; a command; and `=> NAME`, under which the id
 #: in its JSON is kept for the lines behind it. Words in capitals are places and names of this walk.

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from slipway.github_action import Course, outputs, summary, words
+from slipway.github_action import Course, cancel, outputs, summary, words
 from tests.unit.documents.corpus import ROOT
 
 ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
@@ -101,6 +101,10 @@ def test_what_a_job_wrote_is_text_in_the_summary(member: str) -> None:
     assert "<img" not in text
     assert not re.search(r"\n\s*\n", text), "Markdown would begin"
     assert text.count("</code>") == text.count("<code>")
+
+
+def test_a_workflow_that_is_cancelled_before_there_is_a_job_says_so() -> None:
+    assert cancel("") == "the workflow was cancelled before its job had an id"
 
 
 def test_what_later_steps_read_is_a_line_for_each_output() -> None:

@@ -88,6 +88,7 @@ OTHERS = {
     **dict.fromkeys(("forward", "shell", "ssh-config"), "starts a tool in a job, which repeats nothing"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
+    "mcp": "runs the other commands: tests/slow/slipway/test_mcp.py",
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
     "prices": "reads the price list of Azure",
     "setup": "makes what is missing, each time",

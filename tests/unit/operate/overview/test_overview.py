@@ -287,6 +287,7 @@ async def filled(number: int) -> tuple[World, Counted]:
     return world, table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [200, 2_000])
 async def test_its_cost_is_some_requests_however_many_ask(number: int) -> None:
     world, table = await filled(number)
@@ -306,6 +307,7 @@ async def test_its_cost_is_some_requests_however_many_ask(number: int) -> None:
     assert [group.jobs for group in bodies[0].failures] == [number // 100] * 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [200, 2_000])
 async def test_one_caller_costs_some_requests_and_the_rows_of_the_time(number: int) -> None:
     world, table = await filled(number)
@@ -331,6 +333,7 @@ async def test_where_too_many_have_ended_it_says_since_when_they_are_counted(wor
     assert whole.since == world.now - timedelta(days=1)
 
 
+@pytest.mark.long
 async def test_at_its_worst_it_has_8_kb_and_says_what_was_left_out(world: World) -> None:
     world.policy(max_jobs_per_hour=10_000)
     words = ["é" * 60, "漢" * 60, "💥" * 40, "x" * 60]

@@ -150,6 +150,7 @@ def test_colours_stay(sequence: str) -> None:
     assert harmless(f"a\x1b[{sequence}mb", colour=True) == f"a\x1b[{sequence}mb\x1b[0m"
 
 
+@pytest.mark.long
 def test_all_output_is_cleaned_in_one_place() -> None:
     writers = {
         path.name
