@@ -46,8 +46,8 @@ def _sweep(name: str, **members: Any) -> dict[str, Any]:
         "waiting": 32,
         "counts": {"succeeded": 466, "lost": 1},
     }
-    known = {"sweepId": f"s_{name}", "name": name, "experiment": "e", "createdAt": "2026-11-20T10:00:00Z"}
-    return {**known, "state": "active", **numbers, **members}
+    identity = {"sweepId": f"s_{name}", "name": name, "experiment": "e", "createdAt": "2026-11-20T10:00:00Z"}
+    return {**identity, "state": "active", **numbers, **members}
 
 
 async def test_every_sweep_is_listed_with_the_numbers_of_all_its_jobs(reader: Reader) -> None:

@@ -22,10 +22,10 @@ const [LIST, LIST_OF_SWEEP] = [20_000, 30_000];
 export function Jobs({ route }: { route: Route }) {
   const isAll = Object.keys(apiQuery(route.query)).length === 0;
   if (isAll && headingOf(route.query) === "Sweeps") return <Sweeps ways={<Ways query={route.query} hasSweeps />} />;
-  return <Found route={route} />;
+  return <SearchedJobs route={route} />;
 }
 
-function Found({ route }: { route: Route }) {
+function SearchedJobs({ route }: { route: Route }) {
   const query = apiQuery(route.query);
   const key = JSON.stringify(query);
   const list = useMemo(() => listOf(route.query), [key, JSON.stringify(route.query)]);
