@@ -49,17 +49,17 @@ async def job_sweeps(ports: Ports, parameters: Mapping[str, str], who: Caller = 
     active = {identity for keys in shards for identity in keys.active}
     ends = sorted((key for keys in shards for key in keys.ended), reverse=True)
     ended = [identity for key in ends if (identity := key.rpartition("|")[2]) not in active]
-    sweeps = await _seen(ports, active, who)
+    sweeps = await _visible(ports, active, who)
     sweeps.sort(key=lambda one: (one.ended is None, one.ended or one.created, one.id), reverse=True)
     unread = ended[:_MOST_ENDED]
     while unread and len(sweeps) <= limit:
         number = limit + 1 - len(sweeps)
-        sweeps += await _seen(ports, unread[:number], who)
+        sweeps += await _visible(ports, unread[:number], who)
         unread = unread[number:]
     return ListedSweeps(sweeps[:limit], len(sweeps) > limit or len(ended) > _MOST_ENDED)
 
 
-async def _seen(ports: Ports, ids: Iterable[str], who: Caller) -> list[JobSweep]:
+async def _visible(ports: Ports, ids: Iterable[str], who: Caller) -> list[JobSweep]:
     """Those of these that the caller may see, in the same order."""
 
     async def one(sweep_id: str) -> JobSweep | None:

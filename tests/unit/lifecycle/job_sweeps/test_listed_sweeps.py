@@ -48,9 +48,9 @@ class _Counted:
 async def _recorded(world: World, name: str, *, ended: int | None = None, **members: Any) -> JobSweep:
     """A sweep that began `ended` minutes ago, or now, and has ended if a number is given."""
     at = world.now - timedelta(minutes=ended or 0)
-    known: dict[str, Any] = {"key": name, "payload": "p", "door": "http", "source": "http:ann"}
+    identity: dict[str, Any] = {"key": name, "payload": "p", "door": "http", "source": "http:ann"}
     shape: dict[str, Any] = {"parameters": {"lr": [1, 2]}, "total": 2, "parallel": 1, "experiment": "e"}
-    sweep = JobSweep(id=sweep_id(name), name=name, created=at, **{**known, **shape, **members})
+    sweep = JobSweep(id=sweep_id(name), name=name, created=at, **{**identity, **shape, **members})
     stored = await world.ports.job_sweeps.create(sweep, {})
     if ended is None:
         return sweep
