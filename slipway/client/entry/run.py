@@ -112,23 +112,43 @@ class _Run(NamedTuple):
 
 def _run(words: Sequence[str]) -> _Run:
     listens = subprocess.PIPE if words[0] in ("kubectl", "srun") else None
-    command = [path_of(words[0]), *words[1:]]
+    command, tool = [path_of(words[0]), *words[1:]], _Signals()
+    tool.hear()
     with subprocess.Popen(command, stderr=listens, env=environment_for(words[0])) as process:
-
-        def pass_on(number: int, frame: FrameType | None) -> None:
-            # Ctrl-C reaches the tool by the terminal already.
-            if number != signal.SIGINT:
-                process.send_signal(number)
-
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            if number := getattr(signal, name, None):
-                signal.signal(number, pass_on)
+        tool.reach(process)
         last = b""
         while process.stderr is not None and (data := os.read(process.stderr.fileno(), _CHUNK)):
             os.write(2, _OF_EXIT_CODE.sub(b"", data))
             last = (last + data)[-_CHUNK:]
         code = process.wait()
     return _Run(128 - code if code < 0 else code, last)
+
+
+class _Signals:
+    """Signals to this process, passed on to the tool: those that come while it starts, too."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def hear(self) -> None:
+        """From now on; what this process ignores, the tool ignores, too."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._pass_on)
+
+    def reach(self, process: subprocess.Popen[bytes]) -> None:
+        """The tool has started."""
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        if self._process is None:
+            self._early.append(number)
+        elif number != signal.SIGINT:  # Ctrl-C reaches the tool by the terminal already
+            self._process.send_signal(number)
 
 
 def path_of(tool: str) -> str:

@@ -51,11 +51,22 @@ def endings() -> Iterator[Ending]:
         yield ending
         return
 
+    is_ignored = (
+        signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    )  # as a script starts what it puts behind itself
+    if is_ignored:
+        # Blocked instead, with its usual handler: by that one alone asyncio ends its tasks in order, where an
+        # exception could come while a program starts, and leave it behind.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def as_ctrl_c(number: int, frame: FrameType | None) -> None:
         ending.by = signal.Signals(number)
-        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a script starts what it puts behind itself
-            raise KeyboardInterrupt
-        signal.raise_signal(signal.SIGINT)
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            handler(signal.SIGINT, frame)
+        else:
+            signal.raise_signal(signal.SIGINT)
 
     before = {
         one: signal.signal(one, as_ctrl_c) for one in _REQUESTS if signal.getsignal(one) == signal.SIG_DFL
@@ -65,3 +76,6 @@ def endings() -> Iterator[Ending]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+        if is_ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))

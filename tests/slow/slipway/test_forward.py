@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -222,3 +223,35 @@ def test_an_answer_about_another_job_leads_nowhere(
 
     assert (process.returncode, out) == (255, b"")
     assert b"is used nowhere" in remarks
+
+
+#: Ends the command that starts it, as it begins itself, and stays.
+_ENDS_ITS_PARENT = """#!/bin/sh
+echo $$ >"$0.pid"
+kill -TERM $PPID
+exec sleep 600 >/dev/null 2>&1
+"""
+
+
+def is_left(pid: int) -> bool:
+    """Whether a process goes on; it is ended here."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("behind", [False, True])
+@pytest.mark.parametrize(
+    "words", [("forward", JOB, "6006:16006"), ("shell", JOB, "--", "true")], ids="-".join
+)
+def test_a_signal_at_the_moment_when_the_tool_begins_ends_both(
+    address: tuple[str, dict[str, Any]], tmp_path: Path, words: tuple[str, ...], behind: bool, turn: int
+) -> None:
+    address[1]["place"] = {"ssh": _SSH}
+    process = started(address[0], tmp_path, "ssh", _ENDS_ITS_PARENT, *words, behind=behind)
+    process.communicate(timeout=60)
+
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not is_left(int((tmp_path / "ssh.pid").read_text()))

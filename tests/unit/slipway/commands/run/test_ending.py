@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import signal
 
@@ -74,3 +75,40 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
             signal.raise_signal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored_and_other_signals_end_it() -> None:
+    """As behind a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with endings() as ending:
+            signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+
+        assert ending.code == 143
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_signal_ends_tasks_in_order_also_where_ctrl_c_is_ignored() -> None:
+    """An exception at any place could leave a program behind that is just starting."""
+    ends: list[type[BaseException]] = []
+
+    async def work() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+            await asyncio.sleep(600)
+        except BaseException as error:
+            ends.append(type(error))
+            raise
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with endings(), pytest.raises(KeyboardInterrupt):
+            asyncio.run(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ends == [asyncio.CancelledError]
