@@ -365,10 +365,6 @@ class SweepDetail(SweepLine):
 class AcceptedSweep(SweepDetail):
     notes: list[str]
 
-class FreeGpus(TypedDict):
-    free: int
-    all: int
-
 class ClusterNode(TypedDict):
     name: str
     state: str
@@ -387,6 +383,10 @@ class Capability(TypedDict):
 class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
+
+class FreeGpus(TypedDict):
+    free: int
+    all: int
 
 class ClusterState(TypedDict):
     name: str

@@ -115,6 +115,10 @@ ROADS: dict[str, tuple[str, str]] = {
         "tests/unit/intake/desk/test_code.py",
         "test_a_digest_of_another_scope_opens_nothing",
     ),
+    "port channels": (
+        "tests/unit/delivery/test_channels.py",
+        "test_a_channel_of_another_team_is_as_unknown_as_one_that_is_not_there",
+    ),
     "port queues": _CANARIES,
     "port certificates": (
         "tests/unit/operate/test_entry.py",

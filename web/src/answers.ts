@@ -566,13 +566,6 @@ export type AcceptedSweep = SweepDetail & {
   notes: string[];
 };
 
-/** The GPUs of the nodes that jobs can use now. */
-export type FreeGpus = {
-  /** Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count. */
-  free: number;
-  all: number;
-};
-
 /** A node, and its state in the engine's words. */
 export type ClusterNode = {
   name: string;
@@ -601,6 +594,13 @@ export type NodeHistory = {
   states: string[];
   /** Seconds since 1970, then the number of nodes in each state; null if the cluster did not answer. */
   points: ((number | null)[])[];
+};
+
+/** The GPUs of the nodes that jobs can use now. */
+export type FreeGpus = {
+  /** Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count. */
+  free: number;
+  all: number;
 };
 
 /** A cluster as it is now. */

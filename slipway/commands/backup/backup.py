@@ -30,7 +30,7 @@ _READINGS = 6
 #: Rows and bytes of one transaction: the service takes 100, and 4 MiB.
 _ROWS, _BYTES = 100, 3 << 20
 _STAMP = "Timestamp"
-_FORMAT = "slipway ledger 1"
+_FORMAT = "slipway-ledger 1"
 
 
 def make(file: Path, table: str, settings_file: Path | None, *, as_json: bool) -> int:
