@@ -12,7 +12,7 @@ from playwright.async_api import Page, Request, expect
 from tests.browser.one_job.live import live
 from tests.browser.overview.answers import busy
 from tests.browser.reader import Reader, answer_as_first, answer_tagged, listed
-from tests.browser.trouble.everything import CODE, LISTING
+from tests.browser.trouble.everything import AT, CODE, LISTING
 
 RUNNING = "jobs/job-000001"
 ENDED = "jobs/ENDED"
@@ -20,7 +20,7 @@ SWEEP = "s_1"
 _PARTS = ("", "/log", "/metrics", "/files", "/document", "/code", "/deliveries")
 VIEWS = (
     *("overview", "jobs", f"jobs?sweep={SWEEP}", f"jobs?sweep={SWEEP}&view=compare", "jobs?group=experiment"),
-    *("clusters", "usage", "operate", "new"),
+    *("jobs?group=sweep", "clusters", "usage", "operate", "new"),
     *(f"{RUNNING}{part}" for part in _PARTS),
     *(f"{ENDED}{part}" for part in _PARTS),
 )
@@ -55,6 +55,8 @@ async def answer_sweep(page: Page) -> None:
     jobs = [listed(number, **(going if number == 1 else {}), **member) for number in (1, 2)]
     counts = {"total": 9, "parallel": 1, "atWork": 1, "waiting": 7, "counts": {"succeeded": 1}}
     await answer_tagged(page, f"**/api/sweeps/{SWEEP}", {"name": "tune", "state": "active", **counts})
+    line = {"sweepId": SWEEP, "name": "tune", "state": "active", "createdAt": AT, **counts}
+    await answer_tagged(page, "**/api/sweeps?*", {"sweeps": [line], "more": False})
     await answer_tagged(page, f"**/api/jobs?*sweep={SWEEP}*", {"jobs": jobs, "next": None})
 
 

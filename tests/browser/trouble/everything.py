@@ -43,6 +43,7 @@ VIEWS = {
     "jobs?sweep=s_1": "tune",
     "jobs?view=compare": "0.5",
     "jobs?group=experiment": "vision",
+    "jobs?group=sweep": "tune",
     JOB: "Terminal",
     f"{JOB}/log": "line 1 of the log",
     f"{JOB}/metrics": "loss",
@@ -70,6 +71,7 @@ async def answer_everything(page: Page) -> None:
     ended = [listed(number, labels={"lr": f"0.{number}"}, experiment="vision") for number in (2, 3)]
     jobs = {"jobs": [running, *ended], "next": None}
     counts = {"total": 9, "parallel": 1, "atWork": 1, "waiting": 7, "counts": {}}
+    sweep = {"sweepId": "s_1", "name": "tune", "state": "active", "createdAt": AT, **counts}
     series = {"name": "loss", "file": "OUT/m.jsonl", "axis": "step", "points": [[0, 1], [1, 0.5]]}
     cluster = {"name": "gpu", "engine": "slurm", "state": "steady", "nodes": 2}
     dead = {"id": "d-1", "kind": "event", "since": AT, "reason": "six tries"}
@@ -81,6 +83,7 @@ async def answer_everything(page: Page) -> None:
         "overview*": busy(),
         "jobs?*": jobs,
         "sweeps/s_1": {"name": "tune", "state": "active", **counts},
+        "sweeps?*": {"sweeps": [sweep], "more": False},
         "clusters?*": {"clusters": [cluster]},
         "health": {"storage": "ok", "clusters": {"ok": 1}, "paused": False},
         "dead": {"dead": [dead]},
