@@ -61,7 +61,7 @@ async def cancel_sweep(
             return stored.sweep
         written = await ports.job_sweeps.change(stored, stored.sweep.model_copy(update=flags))
         if written is not None:
-            return await _after(ports, written, await _end_jobs(ports, written.sweep, patience))
+            return await _with_ends(ports, written, await _end_jobs(ports, written.sweep, patience))
     raise Unavailable(f"sweep {sweep_id} changes too quickly; ask again")
 
 
@@ -88,7 +88,7 @@ async def _end_jobs(ports: Ports, sweep: JobSweep, patience: float) -> dict[str,
     return ends
 
 
-async def _after(ports: Ports, stored: StoredSweep, ends: dict[str, JobState]) -> JobSweep:
+async def _with_ends(ports: Ports, stored: StoredSweep, ends: dict[str, JobState]) -> JobSweep:
     """The record with these ends; without them if it cannot be written now: the timer does it."""
     try:
         return (await advance(ports, stored, ends)).sweep
