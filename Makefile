@@ -3,6 +3,8 @@
 
 MAKEFLAGS += --no-print-directory
 RUN := .venv/bin
+# Without the bytecode of an earlier run, each process of the tests would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # The environment's own Python starts faster than a version manager's python3, and is new enough.
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests

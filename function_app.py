@@ -13,9 +13,8 @@ for name in ("confined", "functions", "shared"):
 
 from functions.accept import blueprint as accept  # noqa: E402
 from functions.api import blueprint as api  # noqa: E402
-from functions.archive import blueprint as archive  # noqa: E402
 from functions.bindings import AUTH  # noqa: E402
-from functions.cancel.jobs import blueprint as cancel  # noqa: E402
+from functions.cancel import blueprint as cancel  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
 from functions.document import blueprint as document  # noqa: E402
 from functions.events import blueprint as events  # noqa: E402
@@ -25,11 +24,12 @@ from functions.output import blueprint as output  # noqa: E402
 from functions.page import blueprint as page  # noqa: E402
 from functions.poison import blueprint as poison  # noqa: E402
 from functions.sweeper import blueprint as sweeper  # noqa: E402
+from functions.sweeps.reads import blueprint as sweeps  # noqa: E402
 from functions.teams import blueprint as teams  # noqa: E402
 from functions.waiting.jobs import blueprint as waiting  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweeper, deliver, archive, poison):
+for blueprint in (accept, sweeper, deliver, poison):
     app.register_functions(blueprint)
-for blueprint in (api, cancel, waiting, document, output, files, events, operate, teams, page):
+for blueprint in (api, sweeps, cancel, waiting, document, output, files, events, operate, teams, page):
     app.register_functions(blueprint)

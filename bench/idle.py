@@ -23,7 +23,7 @@ from slipway.stack.provision import Plan
 _SETTLE = 5.0
 _MINUTES_OF_A_MONTH = 30 * 24 * 60
 _DEPLOYED = {
-    **{name: SETTINGS[name].default for name in ("SLIPWAY_SWEEPER_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
+    **{name: SETTINGS[name].default for name in ("SLIPWAY_SWEEPER_SCHEDULE", "SLIPWAY_INVENTORY_SECONDS")},
 }
 
 
@@ -46,8 +46,7 @@ async def idle(seconds: float) -> dict[str, float]:
 async def _warm(one: World) -> None:
     """Every timer once: what its first run imports belongs to the start, not to a minute."""
     async with aiohttp.ClientSession(one.running.host_url, raise_for_status=True) as http:
-        for name in ("sweeper", "inventory"):
-            await http.post(f"/admin/functions/{name}", json={"input": ""})
+        await http.post("/admin/functions/sweeper", json={"input": ""})
 
 
 async def _watched(

@@ -43,7 +43,7 @@ _SUBMITTED = "submitted"
 #: Timers and scans out of the way: they are measured on their own.
 QUIET = {
     "SLIPWAY_SWEEPER_SCHEDULE": "0 * * * * *",
-    "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
+    "SLIPWAY_INVENTORY_SECONDS": "0",
     "SLIPWAY_DEFAULT_NOTIFY": "[]",
     "SLIPWAY_RECEIPTS": "drops",
 }

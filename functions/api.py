@@ -1,4 +1,4 @@
-"""The HTTP API of jobs and sweeps: submit, list, get, cancel. Every error is a problem document."""
+"""The HTTP API of jobs: submit, list, get; and of sweeps: submit. Every error is a problem document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from shared.core.errors import Misuse
 if TYPE_CHECKING:
     from shared.answers.entry import JobEntry
     from shared.answers.job import AcceptedJob, JobDetail, JobPage
-    from shared.answers.job_sweep import AcceptedSweep, SweepDetail
+    from shared.answers.job_sweep import AcceptedSweep
     from shared.answers.output import LiveJob
     from shared.core.job import Job
     from shared.intake.accept import Accepted
@@ -230,13 +230,3 @@ async def post_sweep(req: func.HttpRequest) -> Reply[AcceptedSweep]:
     headers = {"Location": f"/api/sweeps/{sweep.id}"}
     body = {**summary(sweep), "notes": list(result.notes)}
     return answer(body, 202 if result.created else 200, headers)
-
-
-@operation(blueprint, "GET", "sweeps/{id}", refused=(404,))
-async def get_sweep(req: func.HttpRequest) -> Reply[SweepDetail]:
-    """Get a sweep: its parameters, and how many of its jobs wait, work and have ended."""
-    from shared.core.job_sweeps.view import summary
-    from shared.operate.job_sweeps import job_sweep
-
-    stored = await job_sweep(ports(), req.route_params["id"], caller())
-    return answer(summary(stored.sweep))

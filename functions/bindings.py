@@ -26,9 +26,6 @@ def _setting(name: str, values: Mapping[str, str] = os.environ) -> str:
 CONNECTION = "SLIPWAY_STORAGE"
 DROPS = _setting("SLIPWAY_DROP_CONTAINER")
 SWEEPER = _setting("SLIPWAY_SWEEPER_SCHEDULE")
-#: Apart from the minutes in which other timers start.
-ARCHIVE = "0 7/10 * * * *"
-INVENTORY = _setting("SLIPWAY_INVENTORY_SCHEDULE")
 SOURCE = (
     func.BlobSource.LOGS_AND_CONTAINER_SCAN
     if _setting("SLIPWAY_BLOB_SOURCE").lower() == "logsandcontainerscan"

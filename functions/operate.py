@@ -17,7 +17,8 @@ from functions.process import ports
 from shared.core.caller import ADMIN
 
 if TYPE_CHECKING:
-    from shared.answers.operate import AuditReport, ClientSettings, ClusterList, Health, PauseState
+    from shared.answers.clusters import ClusterList
+    from shared.answers.operate import AuditReport, ClientSettings, Health, PauseState
     from shared.answers.overview import Overview
     from shared.answers.trail import Trail
     from shared.core.ledger.entries import Pause
@@ -124,11 +125,11 @@ async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
 
     Each with its nodes by state (`counts`), each node where the engine names them (`members`), [what
     its engine can do there](engines.md#what-each-can-do) (`capabilities`), or why the cluster cannot be
-    queried (`error`), and `since` when passes get no answer either; `slipway nodes` shows the same. With
-    `history`, the nodes by state over that time, which the sweeper's timer notes at most once a minute, up
-    to 480 points.
+    queried (`error`), and `since` when passes get no answer either; `gpus` has how many GPUs are free, where
+    the engine shows that. `slipway nodes` shows the same. With `history`, the nodes by state over that
+    time, which the sweeper's timer notes at most once a minute, up to 480 points.
     """
-    from shared.answers.operate import ClusterList
+    from shared.answers.clusters import ClusterList
     from shared.operate import listing, read
 
     app = ports()

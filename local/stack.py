@@ -200,7 +200,7 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
         "FUNCTIONS_WORKER_RUNTIME": "python",
         **{f"LOCAL_HOST_{time}_SECONDS": seconds for time, seconds in _TIMES.items()},
         "SLIPWAY_SWEEPER_SCHEDULE": "* * * * * *",
-        "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
+        "SLIPWAY_INVENTORY_SECONDS": "30",
         "SLIPWAY_SETTLE_SECONDS": "1",
         "SLIPWAY_SOURCE": "urn:slipway:local",
         "SLIPWAY_RECEIPTS": "all",

@@ -11,13 +11,14 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 from shared.adapters.logs import write_json_lines
 from shared.adapters.ssh_certificates import certificates_of
 from shared.configured import ConfiguredEngines
 from shared.core.account import is_apps_own
 from shared.core.caller import NamedKeys, Tokens
-from shared.core.cost.prices import Price, prices_from
+from shared.core.cost.prices import prices_from
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
@@ -73,8 +74,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.webhook.sender import WebhookSender
 
     webhooks = WebhookSender(policy.urls)
-    connection = Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID"))
-    account = Account(connection)
+    account = Account(connection := Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
     troubles = Troubles(_now)
     answers, archive, snapshots = _written_containers(settings, policy.drop_container)
     return Ports(
@@ -151,11 +151,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _token() -> str:
-    return os.urandom(16).hex()
-
-
-_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": _token}
+_MACHINE: Any = {"clock": _now, "pause": asyncio.sleep, "jitter": random.random, "token": lambda: uuid4().hex}
 
 
 def _checked(policy: Policy) -> Policy:
@@ -183,14 +179,13 @@ def _checked(policy: Policy) -> Policy:
 
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
-    named = {one.name: one.metadata[SETTING] for one in fields(Policy) if SETTING in one.metadata}
     return Policy(
-        **{field: settings.value(name) for field, name in named.items()},
+        **{f.name: settings.value(f.metadata[SETTING]) for f in fields(Policy) if SETTING in f.metadata},
         schedule=settings.schedule(),
         retention=settings.retention(),
         own_containers=_own_containers(settings),
         receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
-        prices=_prices(settings),
+        prices=_read_document(settings, "SLIPWAY_PRICES", prices_from),
         secret_hosts=_secrets(settings, hosts=True),
         channels=settings.channels(),
         urls=settings.urls(),
@@ -236,10 +231,6 @@ def _mountable(settings: Settings) -> frozenset[str]:
 
 def _own_containers(settings: Settings) -> frozenset[str]:
     return frozenset(map(settings.text, _WRITTEN))
-
-
-def _prices(settings: Settings) -> tuple[Price, ...]:
-    return _read_document(settings, "SLIPWAY_PRICES", prices_from)
 
 
 def _read_document(settings: Settings, name: str, read: Callable[[Any], T]) -> T:

@@ -49,7 +49,7 @@ address may be wrong. A login page or a redirect is said at once, and after 10 s
 
 With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
 else on standard output; one that goes on prints an object on each line. `up`, `demo` and `tensorboard` are
-for people, and `cat` and `skill` print a text as it is, so these have no `--json`.
+for people, `mcp` serves a program, and `cat` and `skill` print a text as it is, so these have no `--json`.
 
 A command with `--json` that cannot do what it was asked prints an error as its last line:
 

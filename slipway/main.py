@@ -31,23 +31,14 @@ app = typer.Typer(
 #: The commands, in the order of docs/reference/cli.md; one with more than a file has a room.
 COMMANDS = (
     *("submit.command", "overview", "jobs.command", "show", "wait", "cancel.command", "release.command"),
-    *("rerun.command", "pause", "shell.command", "forward.command", "ssh_config.command"),
+    *("rerun.command", "pause", "priority.command", "shell.command", "forward.command", "ssh_config.command"),
     *("files.command", "download.command", "cat.command", "log.command", "metrics.command", "code.command"),
     "tensorboard.command",
     *("run.command", "drop.command", "enqueue.command", "validate.command", "init.command"),
     *("explain.command", "events", "dead", "sweep.command", "costs", "prices.command", "teams.command"),
-    *(
-        "support.command",
-        "trail",
-        "nodes",
-        "audit",
-        "data.command",
-        "login.command",
-        "doctor.command",
-        "up",
-        "setup",
-    ),
-    *("preempt.command", "az_env", "emulate", "skill.command", "completion"),
+    *("support.command", "trail", "nodes", "audit", "data.command", "login.command", "doctor.command"),
+    *("backup.command", "up", "setup", "preempt.command", "az_env", "emulate", "skill.command"),
+    *("mcp.command", "completion"),
 )
 for command in COMMANDS:
     app.add_typer(import_module(f"slipway.commands.{command}").app)

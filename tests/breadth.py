@@ -17,6 +17,8 @@ Other = TypeVar("Other")
 #: A quick run draws one of so many examples, but at least the second number; and with `--cases`.
 _SHARE, _FEWEST = 5, 20
 _SHARE_OF_SOME, _FEWEST_OF_SOME = 10, 10
+#: That of Hypothesis.
+_USUAL = 100
 #: Of many cases, a quick run tries one of so many.
 STRIDE = 48
 
@@ -36,6 +38,11 @@ def examples(many: int) -> int:
     if _only_some:
         return max(_FEWEST_OF_SOME, many // _SHARE_OF_SOME)
     return many if _everything else max(_FEWEST, many // _SHARE)
+
+
+def usual_examples() -> int:
+    """The same for a test that says no number."""
+    return examples(_USUAL) if _only_some else _USUAL
 
 
 def size(thorough: int, quick: int, some: int | None = None) -> int:

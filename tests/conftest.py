@@ -47,7 +47,12 @@ def pytest_configure(config: pytest.Config) -> None:
     only_some = config.option.cases is not None
     breadth.try_everything(config.option.all, every_fault=config.option.every_fault, only_some=only_some)
     # The time to draw random examples only shows how busy the machine is.
-    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "any machine",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        max_examples=breadth.usual_examples(),
+    )
     settings.load_profile("any machine")
     # A shell starts background processes with Ctrl-C ignored, and every child would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -112,8 +117,12 @@ def _test(item: pytest.Item) -> tuple[str, str]:
 
 
 def pytest_collection_finish() -> None:
-    """From now on, garbage collection covers only objects that the tests create."""
+    """From now on, garbage collection covers only objects that the tests create.
+
+    It comes less often than usual: a test that keeps what it has parsed would pay for it each time.
+    """
     gc.freeze()
+    gc.set_threshold(20_000)
     gc.enable()
 
 

@@ -75,7 +75,7 @@ def _places(folder: str, names: str) -> tuple[str, ...]:
 
 
 #: How many cases of a test `make test` runs: of the unit tests, and of the others.
-OF_UNIT, OF_OTHERS = 4, 2
+OF_UNIT, OF_OTHERS = 3, 2
 #: What `make test` runs beside the unit tests: each room of the app, and the command, at its own doors and
 #: through the front door. One process runs each of these, and starts once what its tests share.
 GROUPS_OF_MAKE_TEST = (
@@ -85,10 +85,6 @@ GROUPS_OF_MAKE_TEST = (
         *_places("acceptance", "test_receipts.py test_run.py"),
     ),
     _places("contract", "test_engine.py"),
-    (
-        *_places("slow/engines/slurm", "test_program.py test_claims.py test_displaced.py test_usage.py"),
-        *_places("slow/engines/slurm", "test_asked.py"),
-    ),
     (
         *_places("contract", "test_batchai_lists.py test_data.py test_drops.py test_entra.py test_ledger.py"),
         *_places("contract", "test_status.py test_storage_faults.py test_telemetry.py test_writes.py"),
@@ -100,6 +96,7 @@ GROUPS_OF_MAKE_TEST = (
         *_places("slow/engines/kubernetes", "test_closed.py test_code.py test_forget.py test_recorded.py"),
         *_places("slow/engines/kubernetes", "test_recorded_words.py test_replay.py test_start.py"),
         *_places("slow/engines", "kubernetes/test_ticks.py batch batchai test_closed_saved.py test_tar.py"),
+        *_places("slow/engines/slurm", "test_asked.py test_claims.py test_displaced.py test_usage.py"),
     ),
     (
         *_places("slow/slipway", "test_compose.py test_doctor.py test_ignored_by_git.py test_init.py"),
@@ -115,10 +112,10 @@ ONLY_IN_CI = (
     *_places("acceptance", "templates test_chaos.py test_demo.py test_direct.py test_doctor_live.py"),
     *_places("acceptance", "test_download.py test_push.py test_up.py"),
     *_places("contract", "azurebatch emulator host kubernetes test_border.py test_durable_storage.py"),
-    *_places("contract", "test_listing.py test_local_receiver.py"),
+    *_places("contract", "test_backup.py test_data_rm.py test_listing.py test_local_receiver.py"),
     *_places("slow", "engines/kubernetes/test_alone.py engines/slurm/test_code.py engines/test_packages.py"),
     *_places("slow", "engines/slurm/test_hostile_variables.py engines/slurm/test_time_to_save.py"),
-    *_places("slow", "engines/slurm/test_hold.py"),
+    *_places("slow", "engines/slurm/test_hold.py engines/slurm/test_program.py"),
     *_places("slow", "examples infra local project slipway tooling"),
 )
 

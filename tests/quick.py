@@ -28,7 +28,9 @@ CHECKS = (
 #: Of the source as a whole.
 OF_SOURCE = "tests/slow/project"
 #: Each takes a second or two to start.
-GROUPS, GROUPS_OF_SOME = 4, 6
+GROUPS, GROUPS_OF_SOME = 3, 4
+#: What `make quick` leaves to `make test`.
+NOT_LONG = ("-m", "not long")
 #: What computes only, too.
 BESIDE_UNIT = ("tests/crash", "tests/fuzz")
 #: Of four runs of tests, two usually wait for another process: two processors are busy.
@@ -57,14 +59,14 @@ def divided(sizes: Mapping[str, int], number: int) -> list[list[str]]:
 def commands() -> list[list[str]]:
     """All that `make quick` runs, the longest first."""
     tests = [*groups(rooms()), [OF_SOURCE]]
-    return [*(_pytest(places, 2) for places in tests), *map(list, CHECKS)]
+    return [*(_pytest(places, 1, NOT_LONG) for places in tests), *map(list, CHECKS)]
 
 
 def commands_of_make_test(options: Sequence[str] = ()) -> list[list[str]]:
     """All that `make test` runs: those that mostly wait take turns with those that only compute."""
     waiting = (_pytest(places, OF_OTHERS, options) for places in GROUPS_OF_MAKE_TEST)
-    divided_rooms = groups([*rooms(), *BESIDE_UNIT], GROUPS_OF_SOME)
-    computing = (_pytest(places, OF_UNIT, options) for places in divided_rooms)
+    computing = [_pytest(BESIDE_UNIT, OF_OTHERS, options)]
+    computing += [_pytest(places, OF_UNIT, options) for places in groups(rooms(), GROUPS_OF_SOME)]
     return [argv for argv in chain(*zip_longest(waiting, computing)) if argv is not None]
 
 

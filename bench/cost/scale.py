@@ -24,8 +24,6 @@ _QUEUE_LIMIT, _PARTITION_LIMIT, _ACCOUNT_LIMIT, _ARM_LIMIT = 2_000, 2_000, 20_00
 _MESSAGE = 2 + 1 / 32
 #: Seconds that a message keeps its invocation busy, about: it decides how many share a transaction.
 _BUSY = 0.05
-#: Seconds of a cold start, and how often a month the archiver's instance has one: each ten minutes.
-_COLD, _ARCHIVES = 2.0, 30 * 24 * 6
 #: The host asks each of six queues every two seconds while it is empty (host.json), in one instance at most.
 _POLLS = 6 / 2
 #: Jobs that are simulated, and active jobs at most: the pages of more follow from those of these.
@@ -109,7 +107,7 @@ def cost(load: Load, counts: Counts) -> Cost:
     lists = max(load.experiments, math.ceil(load.active / PAGE))
     passes, month = 1 / load.pass_seconds, 30 * _DAY
     jobs = load.jobs_a_day * 30
-    calls = jobs * messages + month * passes + _ARCHIVES
+    calls = jobs * messages + month * passes
     dollars = {
         "messages": jobs * messages * _MESSAGE * QUEUE,
         "functions": _functions(load, messages),
@@ -132,12 +130,12 @@ def cost(load: Load, counts: Counts) -> Cost:
 
 
 def _functions(load: Load, messages: float) -> float:
-    """Messages on the instances of their function, a pass on that of the timer, the archiver on its own."""
+    """Messages on the instances of their function; a pass, and what no job waits for, on the timer's."""
     month, passes = 30 * _DAY, 30 * _DAY / load.pass_seconds
     a_second = load.jobs_a_day / _DAY * messages
     a_pass = max(1.0, load.active * _CPU)
-    seconds = month * active(a_second, _BUSY) + passes * a_pass + _ARCHIVES * _COLD
-    return monthly(seconds, month * a_second + passes + _ARCHIVES)
+    seconds = month * active(a_second, _BUSY) + passes * a_pass
+    return monthly(seconds, month * a_second + passes)
 
 
 def table(load: Load, counts: Counts) -> str:

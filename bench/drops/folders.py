@@ -30,7 +30,7 @@ from shared.core.identity import job_id
 from shared.intake.candidate import key_of
 
 #: As the local stack has it: the inventory lists the whole container.
-_SETTINGS = {**QUIET, "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *"}
+_SETTINGS = {**QUIET, "SLIPWAY_INVENTORY_SECONDS": "30"}
 _BODY = b"x" * 1000
 #: How many files are uploaded at once, and seconds until it is given up.
 _PARALLEL, _PATIENCE = 32, 600.0

@@ -46,12 +46,18 @@ def _instructions() -> float:
 
 def _output(command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    if ran.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {ran.returncode}: {ran.stderr[-2000:]}")
+    return ran
 
 
-def same_build(kept: str) -> dict[str, bool]:
+def same_build(python: str) -> dict[str, bool]:
     """By count, whether this Python counts as the one of the bounds did; storage is asked the same by all."""
-    return {"calls": kept.split(".")[:2] == sys.version.split(".")[:2], "instructions": kept == sys.version}
+    return {
+        "calls": python.split(".")[:2] == sys.version.split(".")[:2],
+        "instructions": python == sys.version,
+    }
 
 
 def exceeded(figures: dict[str, float], bounds: dict[str, float], alike: dict[str, bool]) -> list[str]:
@@ -68,9 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.instructions", description=__doc__)
     parser.add_argument("--check", action="store_true", help="end with 1 if a bound is exceeded")
     options = parser.parse_args(arguments)
-    figures, kept = counts(), json.loads(_BOUNDS.read_text())
+    figures, limits = counts(), json.loads(_BOUNDS.read_text())
     sys.stdout.writelines(f"{name:12} {number:14,.2f}\n" for name, number in figures.items())
-    wrong = exceeded(figures, kept["bounds"], same_build(kept["python"]))
+    wrong = exceeded(figures, limits["bounds"], same_build(limits["python"]))
     sys.stdout.writelines(f"{one}\n" for one in wrong)
     if "instructions" not in figures:
         sys.stdout.write("NOT COUNTED: instructions; install valgrind (Debian: apt-get install valgrind)\n")

@@ -53,7 +53,7 @@ class _Answer:
 
 
 def answer_in_process() -> Counted:
-    """Let every session of aiohttp in this process ask nobody, from now on."""
+    """Let every session of aiohttp in this process ask no server, from now on."""
     counted = Counted()
 
     async def request(_: ClientSession, verb: str, address: Any, **options: Any) -> _Answer:

@@ -31,6 +31,7 @@ _ANSWERS = (
     "job",
     "job_parts",
     "job_sweep",
+    "clusters",
     "operate",
     "output",
     "overview",

@@ -20,6 +20,8 @@ class KeptJob(Answer):
     id: str
     name: str
     why: str
+    again: bool | None = None
+    """True if there was no time left for it: the same request, sent again, goes on with it."""
 
 
 class CancelledJobs(Answer):

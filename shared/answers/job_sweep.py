@@ -8,8 +8,8 @@ from shared.answers.base import Answer, Time
 from shared.answers.job import JobCode
 
 
-class SweepDetail(Answer):
-    """A sweep: the jobs of one template, and their progress."""
+class SweepLine(Answer):
+    """A sweep in a list: the jobs of one template, and their progress."""
 
     sweep_id: str
     name: str
@@ -30,6 +30,19 @@ class SweepDetail(Answer):
     labels: dict[str, str] | None = None
     created_at: Time
     ended_at: Time | None = None
+
+
+class SweepList(Answer):
+    """The sweeps that are active, the newest first, and then those that have ended, the last end first."""
+
+    sweeps: tuple[SweepLine, ...]
+    more: bool
+    """Whether there are more than these, or may be."""
+
+
+class SweepDetail(SweepLine):
+    """A sweep with the parameters of its template."""
+
     code: JobCode | None = None
     """The archive that each of its jobs runs."""
     parameters: dict[str, Any]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
 from shared.core.code.record import CodeSource
-from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Supply
+from shared.core.facts import NO_FACTS, NO_SUPPLY, Allotted, ClusterFacts, Gpus, Supply
 from shared.core.job import JobState, Reason, Target
 from shared.core.relations.before import Before
 from shared.core.relations.entrance import Entrance
@@ -163,6 +163,7 @@ class ClusterView:
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
     supply: Supply = NO_SUPPLY
+    gpus: Gpus | None = None  #: None where the engine does not show whose they are
     #: what the engine can do there, if that was requested
     capabilities: Mapping[str, Ability] = field(default_factory=dict)
 

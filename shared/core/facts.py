@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -64,6 +65,20 @@ class ClusterFacts:
 
 #: Nothing is known.
 NO_FACTS = ClusterFacts()
+
+
+class Gpus(NamedTuple):
+    """The GPUs of the nodes that a cluster has now: those that no job has, of all that can be used."""
+
+    free: int
+    every: int
+
+    @classmethod
+    def of_nodes(cls, counts: Mapping[str, int], gpus: int | None) -> Gpus | None:
+        """Those of whole nodes with so many each, by state; None where that is not known, or none has any."""
+        if not gpus or "idle" not in counts:
+            return None
+        return cls(counts["idle"] * gpus, (counts["idle"] + counts.get("running", 0)) * gpus)
 
 
 @dataclass(frozen=True)

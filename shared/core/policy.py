@@ -72,12 +72,17 @@ class Policy:
     ask_deadline: float = 60.0
     #: for what clusters report, before the jobs that wait are judged without those that have not answered
     report_patience: float = 10.0
+    #: between two inventories, and until one leaves the other folders to the next pass; 0: none is made
+    inventory_every: float = field(metadata=_setting("SLIPWAY_INVENTORY_SECONDS"))
+    inventory_deadline: float = 30.0
     inventory_window: timedelta = field(metadata=_setting("SLIPWAY_INVENTORY_DAYS"))
     drop_patience: float = 60.0
     #: how long a finished record stays in the table; 0: for good
     retention: timedelta
     archive_batch: int = 100
-    archive_deadline: float = 120.0
+    #: between two runs of the archive, and until one leaves the other records to the next pass; 0: none
+    archive_every: float = 600.0
+    archive_deadline: float = 30.0
     max_document: int = field(metadata=_setting("SLIPWAY_MAX_DOCUMENT_BYTES"))
     max_script: int = 16 << 20
     #: of the archive with a job's code

@@ -240,6 +240,7 @@ class Ports:
     #: function that the host does not run → the setting that is the cause
     functions_off: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
+    chores: Memo = field(default_factory=Memo)  # when this process did what no job waits for
     joint: JointLooks = field(default_factory=JointLooks)  # looks at folders of drops
     looks: Looks = field(default_factory=Looks)  # for jobs that may be idle
     meter: Meter = field(default_factory=NoMeter)

@@ -69,11 +69,10 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
         return _postpone(ports, notice, delivery, now, posted.retry_after or _BUSY, posted.detail)
     await _learn(ports, delivery, url, now, posted)
     _tell(ports, notice, posted)
-    delivery = _count_try(delivery).with_try(
-        Try(at=now, status=posted.status, ms=posted.milliseconds, detail=posted.detail)
-    )
+    one = Try(at=now, status=posted.status, ms=posted.milliseconds, detail=posted.detail)
     if posted.outcome == "delivered":
-        return delivery.model_copy(update={"state": "delivered", "last": posted.detail})
+        return delivery.with_try(one, state="delivered", last=posted.detail)
+    delivery = delivery.with_try(one)
     if posted.outcome in ("gone", "refused"):
         return _dead(notice, delivery, posted.detail)
     return _retry(ports, notice, delivery, now, posted.detail, posted.retry_after)

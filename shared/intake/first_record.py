@@ -93,10 +93,11 @@ def _arrival(candidate: Candidate, *, valid: bool) -> dict[str, Any]:
 
 def _envelope_members(envelope: Envelope) -> dict[str, Any]:
     """What a record keeps of the envelope as it is."""
+    retry = envelope.retry or Retry()
     return {
         "labels": redact(dict(envelope.labels)),
         "resources": envelope.resources.as_written() if envelope.resources else {},
-        "retry": Budget(**(envelope.retry or Retry()).model_dump()),
+        "retry": Budget(infrastructure=retry.infrastructure, user=retry.user),
         "hold": Hold(length=length) if (length := hold_length(envelope.hold)) else None,
     }
 

@@ -41,6 +41,8 @@ class Archived:
 
     jobs: int
     blobs: int
+    #: whether all that was due was looked at
+    whole: bool = True
 
 
 async def archive(ports: Ports) -> Archived:
@@ -60,7 +62,8 @@ async def archive(ports: Ports) -> Archived:
     jobs = sum(one.jobs for one in results)
     if jobs:
         ports.meter.add("slipway.jobs.archived", jobs)
-    return Archived(jobs, sum(one.blobs for one in results))
+    whole = asyncio.get_running_loop().time() < end
+    return Archived(jobs, sum(one.blobs for one in results), whole)
 
 
 async def _shard(ports: Ports, shard: int, before: datetime, end: float) -> Archived:

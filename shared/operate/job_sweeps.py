@@ -1,9 +1,11 @@
-"""Reads and cancels sweeps of jobs for people."""
+"""Lists, reads and cancels sweeps of jobs for people."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.each import each
@@ -18,11 +20,56 @@ from shared.lifecycle.carry_out import request_end
 from shared.lifecycle.job_sweeps.seats import advance
 from shared.lifecycle.lookup import legible
 from shared.operate.ends.cancel_jobs import PATIENCE
+from shared.operate.listing import limit_of, moment
 
 log = logging.getLogger(__name__)
 
 #: Tries to write a record that the timer writes, too.
 _TRIES = 5
+#: The most records of ended sweeps that one list reads.
+_MOST_ENDED = 400
+
+
+class ListedSweeps(NamedTuple):
+    """The active sweeps, the newest first, then those that have ended, the last end first."""
+
+    sweeps: Sequence[JobSweep]
+    #: whether there are more, or may be
+    more: bool
+
+
+async def job_sweeps(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HOLDER) -> ListedSweeps:
+    """The sweeps that the caller may see: those that are active, or have ended since `since`. Raises Misuse.
+
+    Two range queries a shard, a point read for each active sweep, and about one for each ended one that is
+    shown. A record that cannot be read is left out.
+    """
+    limit, since = limit_of(parameters), moment("since", parameters.get("since", "7d"), ports.clock())
+    shards = await asyncio.gather(*(ports.job_sweeps.recent(n, since) for n in range(ports.ledger.shards)))
+    active = {identity for keys in shards for identity in keys.active}
+    ends = sorted((key for keys in shards for key in keys.ended), reverse=True)
+    ended = [identity for key in ends if (identity := key.rpartition("|")[2]) not in active]
+    sweeps = await _visible(ports, active, who)
+    sweeps.sort(key=lambda one: (one.ended is None, one.ended or one.created, one.id), reverse=True)
+    unread = ended[:_MOST_ENDED]
+    while unread and len(sweeps) <= limit:
+        number = limit + 1 - len(sweeps)
+        sweeps += await _visible(ports, unread[:number], who)
+        unread = unread[number:]
+    return ListedSweeps(sweeps[:limit], len(sweeps) > limit or len(ended) > _MOST_ENDED)
+
+
+async def _visible(ports: Ports, ids: Iterable[str], who: Caller) -> list[JobSweep]:
+    """Those of these that the caller may see, in the same order."""
+
+    async def one(sweep_id: str) -> JobSweep | None:
+        try:
+            stored = await ports.job_sweeps.get(sweep_id)
+        except Unreadable:  # it is noted
+            return None
+        return stored.sweep if stored is not None and who.sees(stored.sweep) else None
+
+    return [sweep for sweep in await each(ids, one) if sweep is not None]
 
 
 async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> StoredSweep:
@@ -61,7 +108,7 @@ async def cancel_sweep(
             return stored.sweep
         written = await ports.job_sweeps.change(stored, stored.sweep.model_copy(update=flags))
         if written is not None:
-            return await _with_ends(ports, written, await _end_jobs(ports, written.sweep, patience))
+            return await _as_ended(ports, written, await _end_jobs(ports, written.sweep, patience))
     raise Unavailable(f"sweep {sweep_id} changes too quickly; ask again")
 
 
@@ -88,7 +135,7 @@ async def _end_jobs(ports: Ports, sweep: JobSweep, patience: float) -> dict[str,
     return ends
 
 
-async def _with_ends(ports: Ports, stored: StoredSweep, ends: dict[str, JobState]) -> JobSweep:
+async def _as_ended(ports: Ports, stored: StoredSweep, ends: dict[str, JobState]) -> JobSweep:
     """The record with these ends; without them if it cannot be written now: the timer does it."""
     try:
         return (await advance(ports, stored, ends)).sweep

@@ -39,12 +39,18 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
     ids and errors; `error`: a part of their errors; `since`, `until`: a moment, or how long ago; `order`:
     `ended` for those that have ended, the last end first; `limit`: 1 to 200.
     """
+    number = limit_of(parameters)
+    query = selected(ports, parameters, who)
+    return await ports.ledger.find(query, limit=number, after=parameters.get("after")) if query else Page(())
+
+
+def limit_of(parameters: Mapping[str, str]) -> int:
+    """How many an answer may have. Raises Misuse."""
     limit = parameters.get("limit", "50")
     number = int(limit) if _LIMIT.fullmatch(limit) else 0
     if not 1 <= number <= _LARGEST_PAGE:
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
-    query = selected(ports, parameters, who)
-    return await ports.ledger.find(query, limit=number, after=parameters.get("after")) if query else Page(())
+    return number
 
 
 def selected(ports: Ports, parameters: Mapping[str, str], who: Caller) -> Query | None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.answers import operate
-from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, SilentCluster
+from shared.answers import clusters as answers
+from shared.answers.clusters import Capability, ClusterNode, ClusterState, Facts, FreeGpus, SilentCluster
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, SlipwayError
 from shared.core.facts import combined_facts, facts_as_json
@@ -99,6 +99,7 @@ def shown(cluster: ClusterAnswer, history: NodeHistory | None) -> ClusterState |
         priority=view.priority,
         members=tuple(ClusterNode(name=one.name, state=one.state) for one in view.members),
         facts=Facts.model_validate(facts_as_json(view.facts)),
+        gpus=FreeGpus(free=view.gpus.free, all=view.gpus.every) if view.gpus else None,
         capabilities={
             name: Capability(answer=one.answer, note=one.note) for name, one in view.capabilities.items()
         },
@@ -106,8 +107,8 @@ def shown(cluster: ClusterAnswer, history: NodeHistory | None) -> ClusterState |
     )
 
 
-def _node_history(history: NodeHistory) -> operate.NodeHistory:
+def _node_history(history: NodeHistory) -> answers.NodeHistory:
     """The counted states, and for each point its Unix time and the nodes in each state."""
     unknown = (None,) * len(NODE_STATES)
     points = ((round(point.at.timestamp()), *(point.nodes or unknown)) for point in history.points)
-    return operate.NodeHistory(states=tuple(NODE_STATES), points=tuple(points))
+    return answers.NodeHistory(states=tuple(NODE_STATES), points=tuple(points))

@@ -10,7 +10,7 @@ SWEEPER = "sweeper"
 NEEDED = ("accept_message", SWEEPER)
 #: Those that no caller of the API starts, without `accept_drop`: events of drops usually come by the queue.
 BY_EVENT = (
-    *(*NEEDED, "inventory", "archive", "deliver"),
+    *(*NEEDED, "deliver"),
     *("bury_message", "bury_drop", "bury_wake_up"),
 )
 #: The trigger of blobs, which works only where the host may scan a container or is sent events itself.

@@ -212,8 +212,12 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_SWEEPER_SCHEDULE": Setting(
         "timing", "crontab", "0 * * * * *", "NCRONTAB of the sweeper", example="*/2 * * * * *"
     ),
-    "SLIPWAY_INVENTORY_SCHEDULE": Setting(
-        "timing", "crontab", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
+    "SLIPWAY_INVENTORY_SECONDS": Setting(
+        "timing",
+        "seconds",
+        "120",
+        "how often a pass of the sweeper makes an inventory, at the most; 0: never",
+        example="30",
     ),
     "SLIPWAY_INVENTORY_DAYS": Setting(
         "timing", "days", "7", "how old a dropped file may be for the inventory"

@@ -34,6 +34,8 @@ URL = "SLIPWAY_URL"
 KEY = "SLIPWAY_KEY"
 #: The page of a deployment, whose address a browser shows; what follows `#` is a place in it.
 _PAGE = re.compile(r"(?<![/:])/+api/+ui(/+(index\.html)?)?(#.*)?\Z", re.DOTALL | re.IGNORECASE)
+#: A token has three parts with dots between them; no function key does.
+_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _API = re.compile(r"(?<![/:])/+api/*\Z", re.IGNORECASE)
 #: The names of this machine.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -60,6 +62,20 @@ async def find_deployment(url: str, key: str) -> Deployment:
 
     A profile's key is sent to its own address only.
     """
+    profile = None if url or key else chosen_profile()
+    if profile is None or not profile.scope:
+        return _without_token(url, key)
+    refuse_credentials(profile.url)
+    return Deployment(profile.url, await token(profile.scope))
+
+
+def deployment_at_hand(url: str, key: str) -> Deployment | None:
+    """The same where no access token has to be asked for first; None where one has. Raises Failure."""
+    profile = None if url or key else chosen_profile()
+    return _without_token(url, key) if profile is None or not profile.scope else None
+
+
+def _without_token(url: str, key: str) -> Deployment:
     if url:
         url = without_page(url)
         refuse_credentials(url)
@@ -68,7 +84,16 @@ async def find_deployment(url: str, key: str) -> Deployment:
     if profile is None:
         return Deployment(local_url().rstrip("/"), key)
     refuse_credentials(profile.url)
-    return Deployment(profile.url, key or await _key_of(profile))
+    return Deployment(profile.url, key or profile.key)
+
+
+def credentials(key: str) -> dict[str, str]:
+    """The header with a function key or an access token; none for "". Raises Failure."""
+    if not key:
+        return {}
+    if not key.isprintable():
+        raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
+    return {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
 
 
 def settings_for(url: str, file: Path | None) -> Settings:
@@ -137,10 +162,6 @@ def refuse_credentials(url: str) -> None:
 def chosen_profile() -> Profile | None:
     """The named profile, else the current one; None if there is none. Raises Failure."""
     return read_profiles(file_of(os.environ)).chosen(os.environ.get(PROFILE, ""))
-
-
-async def _key_of(profile: Profile) -> str:
-    return await token(profile.scope) if profile.scope else profile.key
 
 
 async def token(scope: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,14 +17,11 @@ from slipway.client.calls.output import OutputCalls
 from slipway.client.calls.refusal import Absent
 from slipway.client.calls.waiting import WaitingCalls
 from slipway.client.calls.wire import id_of, session
-from slipway.client.deployment import find_deployment
-from slipway.failure import Failure
+from slipway.client.deployment import credentials, find_deployment
 
 if TYPE_CHECKING:
     from slipway.client import shapes
 
-#: A token has three parts with dots between them; no function key does.
-_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
 #: Most jobs in one answer.
 _PAGE = 200
@@ -234,11 +230,7 @@ async def service(url: str, key: str = "", *, met: bool = False) -> AsyncIterato
 
     `met`: it has answered before, so that it is waited for where nothing listens any more. Raises Failure.
     """
-    headers: Mapping[str, str] = {}
     deployment = await find_deployment(url, key.strip())
-    if key := deployment.key:
-        if not key.isprintable():
-            raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
-        headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
+    headers = credentials(deployment.key)
     async with session(deployment.url, headers=headers, timeout=_PATIENCE) as http:
         yield Service(http, deployment.url, met=met)

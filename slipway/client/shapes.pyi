@@ -22,6 +22,7 @@ class KeptJob(TypedDict):
     id: str
     name: str
     why: str
+    again: NotRequired[bool]
 
 class CancelledJobs(TypedDict):
     jobs: list[CancelledJob]
@@ -337,7 +338,7 @@ class JobPage(TypedDict):
     searchedTo: NotRequired[str]
     note: NotRequired[str]
 
-class SweepDetail(TypedDict):
+class SweepLine(TypedDict):
     sweepId: str
     name: str
     experiment: str
@@ -352,6 +353,12 @@ class SweepDetail(TypedDict):
     labels: NotRequired[dict[str, str]]
     createdAt: str
     endedAt: NotRequired[str]
+
+class SweepList(TypedDict):
+    sweeps: list[SweepLine]
+    more: bool
+
+class SweepDetail(SweepLine):
     code: NotRequired[JobCode]
     parameters: dict[str, Any]
 
@@ -377,6 +384,10 @@ class NodeHistory(TypedDict):
     states: list[str]
     points: list[list[int | None]]
 
+class FreeGpus(TypedDict):
+    free: int
+    all: int
+
 class ClusterState(TypedDict):
     name: str
     engine: str
@@ -390,6 +401,7 @@ class ClusterState(TypedDict):
     priority: str
     members: list[ClusterNode]
     facts: Facts
+    gpus: NotRequired[FreeGpus]
     capabilities: dict[str, Capability]
     history: NotRequired[NodeHistory]
 

@@ -25,10 +25,10 @@ GROUPS = {
     ),
     "Operate a deployment": (
         *("doctor", "nodes", "teams", "pause", "resume", "trail", "audit", "events", "dead", "prices"),
-        "setup",
+        *("backup", "setup"),
     ),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
-    "The command itself": ("logout", "skill", "completion", "version"),
+    "The command itself": ("logout", "skill", "mcp", "completion", "version"),
 }
 
 

@@ -63,6 +63,10 @@ def lines(clusters: Sequence[Cluster]) -> list[str]:
     return result
 
 
+def _gpus(gpus: Mapping[str, int] | None) -> str:
+    return f"; {gpus['free']} of {gpus['all']} GPUs free" if gpus else ""
+
+
 def _cluster(cluster: Cluster) -> tuple[str, ...]:
     doing = ", ".join(f"{number} {state}" for state, number in cluster["counts"].items() if number)
     most = "" if cluster["maximum"] is None else f" of at most {cluster['maximum']}"
@@ -71,6 +75,6 @@ def _cluster(cluster: Cluster) -> tuple[str, ...]:
         cluster["name"],
         cluster["engine"],
         cluster["state"],
-        f"{number}{most}" + (f": {doing}" if doing else ""),
+        f"{number}{most}" + (f": {doing}" if doing else "") + _gpus(cluster.get("gpus")),
         " ".join(part for part in (cluster["size"], cluster["priority"]) if part),
     )

@@ -1,16 +1,15 @@
-"""`slipway pause`, `resume` and `priority`: whether jobs that wait start, and in which order."""
+"""`slipway pause` and `slipway resume`: whether accepted jobs are submitted, or one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slipway.client.jobs.words import standing, why
-from slipway.commands.asking import asking, asking_about, show, showing
-from slipway.commands.options import LOCAL, JobId, Json, Key, Url
+from slipway.commands.asking import asking, show, showing
+from slipway.commands.options import LOCAL, Json, Key, Url
+from slipway.commands.priority.change import changing_job
 from slipway.failure import finding_out
 
 if TYPE_CHECKING:
@@ -29,14 +28,6 @@ _One = Annotated[
 ]
 
 
-class Level(StrEnum):
-    """The priorities of a job."""
-
-    LOW = "low"
-    NORMAL = "normal"
-    HIGH = "high"
-
-
 @app.command(short_help="Pause submissions, or one job that waits.")
 def pause(
     job: _One = "",
@@ -50,7 +41,7 @@ def pause(
     A job that a cluster has in its queue, or that runs, is not paused.
     """
     if job:
-        raise typer.Exit(_showing_job(job, lambda api, one: api.pause_job(one, reason), url, key, as_json))
+        raise typer.Exit(changing_job(job, lambda api, one: api.pause_job(one, reason), url, key, as_json))
     raise typer.Exit(showing(lambda api: api.pause(reason), _switch, url, key, as_json=as_json))
 
 
@@ -61,7 +52,7 @@ def resume(job: _One = "", as_json: Json = False, url: Url = LOCAL, key: Key = "
     Without JOB, the exit code is 1 if a setting still stops them, 125 without an answer.
     """
     if job:
-        raise typer.Exit(_showing_job(job, lambda api, one: api.resume_job(one), url, key, as_json))
+        raise typer.Exit(changing_job(job, lambda api, one: api.resume_job(one), url, key, as_json))
 
     async def ask(api: Service) -> int:
         answer = await api.resume()
@@ -70,45 +61,6 @@ def resume(job: _One = "", as_json: Json = False, url: Url = LOCAL, key: Key = "
 
     with finding_out():
         raise typer.Exit(asking(ask, url, key))
-
-
-@app.command(short_help="Change the priority of a job that waits.")
-def priority(
-    job: JobId,
-    level: Annotated[Level, typer.Argument(metavar="low|normal|high", help="the priority that it gets")],
-    as_json: Json = False,
-    url: Url = LOCAL,
-    key: Key = "",
-) -> None:
-    """Change the priority of a job that waits, in its team's line and on its cluster.
-
-    A job that a cluster has in its queue keeps the priority that it has there.
-    """
-    raise typer.Exit(
-        _showing_job(job, lambda api, one: api.set_priority(one, level.value), url, key, as_json)
-    )
-
-
-def _showing_job(
-    job: str,
-    act: Callable[[Service, str], Awaitable[Mapping[str, Any]]],
-    url: str,
-    key: str,
-    as_json: bool,
-) -> int:
-    """Do something to one job, and print how it stands."""
-
-    async def ask(api: Service, job_id: str) -> int:
-        show(await act(api, job_id), _job, as_json=as_json)
-        return 0
-
-    return asking_about(job, ask, url, key)
-
-
-def _job(job: Mapping[str, Any]) -> list[str]:
-    level = f", priority {job['priority']}" if job.get("priority") else ""
-    reason = f": {why(job)}" if job.get("waiting") else ""
-    return [f"{standing(job)}{level}{reason}"]
 
 
 def _switch(answer: Mapping[str, Any]) -> list[str]:

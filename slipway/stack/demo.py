@@ -28,7 +28,7 @@ PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweeper runs every second.
 _QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
 #: No inventory: it would find the drops too, and hide a missing event.
-_SETTINGS = {"SLIPWAY_SWEEPER_SCHEDULE": "* * * * * *", "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *"}
+_SETTINGS = {"SLIPWAY_SWEEPER_SCHEDULE": "* * * * * *", "SLIPWAY_INVENTORY_SECONDS": "0"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
 #: Seconds without progress after which the demo fails.

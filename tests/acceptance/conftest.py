@@ -40,7 +40,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         delivery=Delivery(copies=2, delay=0.5),
         overrides={
             "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
-            "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # tests fire it by hand
+            "SLIPWAY_INVENTORY_SECONDS": "0",
             "SLIPWAY_ADDRESS_MINUTES": "5",
             "SLIPWAY_MOUNTABLE": "datalake,logs,models",
             "LOCAL_HOST_FUNCTION_KEY": KEY,

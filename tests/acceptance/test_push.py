@@ -32,7 +32,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         in_memory=True,
         overrides={
             "SLIPWAY_SWEEPER_SCHEDULE": NEVER,
-            "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
+            "SLIPWAY_INVENTORY_SECONDS": "0",
         },
         cluster_arguments=("--notice-queue=", "--provisioning-seconds=0", "--containers=host"),
     )

@@ -18,7 +18,7 @@ SCRIPT = "<img src=x onerror=alert(1)>"
 #: Schemas that have all members of another one.
 _SAME = {
     **dict.fromkeys(("JobLine", "JobDetail", "AcceptedJob", "Receipt"), "Job"),
-    **dict.fromkeys(("SweepDetail", "AcceptedSweep"), "Sweep"),
+    **dict.fromkeys(("SweepLine", "SweepDetail", "AcceptedSweep"), "Sweep"),
     **dict.fromkeys(("Health", "NotReady"), "Health"),
 }
 _AT = "2026-11-20T10:00:00Z"

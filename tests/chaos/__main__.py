@@ -55,7 +55,7 @@ _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
 _ENDED = re.compile(r"ended \(exit code (-?\d+)\)")
 _SETTINGS = {
     "SLIPWAY_SWEEPER_SCHEDULE": f"*/{_PASS_SECONDS} * * * * *",
-    "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
+    "SLIPWAY_INVENTORY_SECONDS": "20",
     "SLIPWAY_DELIVER_GRACE_SECONDS": "5",
     "SLIPWAY_SUBMIT_LEASE_SECONDS": "10",
     # Its storage is killed, and raises no events.

@@ -30,12 +30,12 @@ from shared.core.job import Job, JobState, Reason
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.looks import Looks
+from shared.core.pacing.memo import Memo
 from shared.core.pacing.shared_call import JointLooks
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived
-from shared.intake.drops.inventory import inventory
-from shared.lifecycle.archive import archive
+from shared.intake.upkeep import upkeep
 from shared.lifecycle.sweeper import make_pass
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.invariants.archived import ended_records
@@ -189,13 +189,21 @@ class Run:
     async def _fire(self, number: int) -> None:
         """The timers of a round."""
         if self.twice and number % 3:  # the others are missed
-            await asyncio.gather(self._work(make_pass), self._work(make_pass))
+            await asyncio.gather(self._sweep(), self._sweep())
         elif not self.twice:
-            await self._work(make_pass)
-        if number % 2 == 1 and self.inventories:
-            await self._work(inventory)
-        if self.archives and number % 2 == 0:
-            await self._work(archive)
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        """The timer, in one process: no other one does the rest if that dies or hangs."""
+        process = self._next()
+        await self._work(make_pass, process)
+        if process.number not in self.chaos.dead | self.chaos.asleep:
+            await self._work(self._upkeep, process)
+
+    async def _upkeep(self, ports: Ports) -> None:
+        inventories, archives = (120.0 * often for often in (self.inventories, self.archives))
+        policy = replace(ports.policy, inventory_every=inventories, archive_every=archives)
+        await upkeep(replace(ports, policy=policy))
 
     def _show(self, number: int) -> None:
         """The hidden messages come again whose round is there."""
@@ -307,6 +315,7 @@ class Run:
             job_sweeps=TableJobSweeps(ledger.store),
             teams=TableTeams(ledger.store),
             breaker=Breaker(),
+            chores=Memo(),
             joint=JointLooks(),
             looks=Looks(),
             receivers=Receivers(),
@@ -338,7 +347,7 @@ class Run:
     def _quiet(self) -> bool:
         if len(self.jobs()) < self.unheard:
             return False
-        kinds = ("n|", "o|", "p|", "f|", "v|") if self.archives else ("n|", "o|", "p|")
+        kinds = ("n|", "o|", "p|", "g|d|", "v|") if self.archives else ("n|", "o|", "p|")
         return not any(row.startswith(kinds) for _, row in self.world.ledger.rows)
 
     async def _check_order(self) -> None:

@@ -230,6 +230,9 @@ CHANGES = (
         "if container != ports.policy.drop_container:",
         "if container == ports.policy.drop_container:",
     ),
+    Change(
+        "shared/intake/upkeep.py", "return _SLACK * every if last.whole else 0.0", "return _SLACK * every"
+    ),
     Change("shared/intake/drops/folder.py", "if pattern is not None:", "if pattern is None:"),
     Change("shared/intake/drops/drop.py", "run is None or await is_ordered(ports, folder):", "run is None:"),
     Change(

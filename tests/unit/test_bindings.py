@@ -40,7 +40,7 @@ def texts_of(name: str) -> list[str]:
 
 
 def test_the_settings_are_found() -> None:
-    assert len(NAMES) == len(re.findall(r"_setting\(\"", _TEXT)) == 5
+    assert len(NAMES) == len(re.findall(r"_setting\(\"", _TEXT)) == 4
     assert set(NAMES) <= TABLE.keys()
 
 

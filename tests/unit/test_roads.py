@@ -45,7 +45,6 @@ _RECORDS = (
 ROADS: dict[str, tuple[str, str]] = {
     # messages and timers
     "function accept_drop": _OWN_FOLDER,
-    "function inventory": _OWN_FOLDER,
     "function accept_message": _ANY_TEAM,
     "function bury_drop": _CANARIES,
     "function bury_message": _CANARIES,
@@ -54,10 +53,6 @@ ROADS: dict[str, tuple[str, str]] = {
     "function sweeper": (
         "tests/unit/lifecycle/test_mountable.py",
         "test_a_container_that_the_team_lost_meanwhile_is_not_mounted",
-    ),
-    "function archive": (
-        "tests/unit/lifecycle/test_archive.py",
-        "test_the_line_of_another_job_is_not_shown_as_that_of_the_archived_one",
     ),
     # mounts
     "mount azureBlobFileSystems": _MOUNTS,
@@ -115,14 +110,14 @@ ROADS: dict[str, tuple[str, str]] = {
     ),
     # what goes out, and the addresses of files
     "port webhooks": _SECRETS,
-    "port channels": (
-        "tests/unit/delivery/test_channels.py",
-        "test_a_channel_of_another_team_is_as_unknown_as_one_that_is_not_there",
-    ),
     "port addresses": ("tests/unit/test_walls.py", "test_no_answer_shows_a_text_of_another_team"),
     "port snapshots": (
         "tests/unit/intake/desk/test_code.py",
         "test_a_digest_of_another_scope_opens_nothing",
+    ),
+    "port channels": (
+        "tests/unit/delivery/test_channels.py",
+        "test_a_channel_of_another_team_is_as_unknown_as_one_that_is_not_there",
     ),
     "port queues": _CANARIES,
     "port certificates": (
@@ -152,6 +147,7 @@ _APP_ONLY = {
         "client_settings",
         "functions_off",
         "memo",
+        "chores",
         "joint",
         "looks",
         "meter",

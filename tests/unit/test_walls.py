@@ -151,7 +151,7 @@ async def test_the_canary_is_where_a_member_looks(walled: Scene) -> None:
 
     assert shown >= {
         *("get_job", "get_jobs", "get_log", "get_errors", "get_metrics", "get_outputs", "get_files"),
-        *("get_receipt", "get_events", "get_sweep", "get_live"),
+        *("get_receipt", "get_events", "get_sweep", "get_sweeps", "get_live"),
     }
     for caller in (CALLERS["reader"].id, CALLERS["operator"].id):
         assert CANARY.lower() in text_of(await walled.ask("get_job", caller))

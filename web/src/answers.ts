@@ -27,6 +27,8 @@ export type KeptJob = {
   id: string;
   name: string;
   why: string;
+  /** True if there was no time left for it: the same request, sent again, goes on with it. */
+  again?: boolean;
 };
 
 /** The jobs that fitted the conditions of a cancellation, the newest first. */
@@ -520,8 +522,8 @@ export type JobPage = {
   note?: string;
 };
 
-/** A sweep: the jobs of one template, and their progress. */
-export type SweepDetail = {
+/** A sweep in a list: the jobs of one template, and their progress. */
+export type SweepLine = {
   sweepId: string;
   name: string;
   experiment: string;
@@ -541,6 +543,17 @@ export type SweepDetail = {
   labels?: Record<string, string>;
   createdAt: string;
   endedAt?: string;
+};
+
+/** The sweeps that are active, the newest first, and then those that have ended, the last end first. */
+export type SweepList = {
+  sweeps: SweepLine[];
+  /** Whether there are more than these, or may be. */
+  more: boolean;
+};
+
+/** A sweep with the parameters of its template. */
+export type SweepDetail = SweepLine & {
   /** The archive that each of its jobs runs. */
   code?: JobCode;
   /** The parameters and their values, as they were written. */
@@ -583,6 +596,13 @@ export type NodeHistory = {
   points: ((number | null)[])[];
 };
 
+/** The GPUs of the nodes that jobs can use now. */
+export type FreeGpus = {
+  /** Those that no job has; of nodes that jobs share on Azure Batch, only whole free nodes count. */
+  free: number;
+  all: number;
+};
+
 /** A cluster as it is now. */
 export type ClusterState = {
   name: string;
@@ -599,6 +619,8 @@ export type ClusterState = {
   /** The nodes one by one; empty if the engine only counts them. */
   members: ClusterNode[];
   facts: Facts;
+  /** Missing where the engine does not show them, or there are none. */
+  gpus?: FreeGpus;
   capabilities: Record<string, Capability>;
   /** Where it was asked for. */
   history?: NodeHistory;

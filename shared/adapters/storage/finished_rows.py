@@ -29,10 +29,11 @@ class TableFinishedJobs:
         return self._shards
 
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
-        """One range query of keys, which begin with the moment of the end."""
-        first, last = f"f|{after}!" if after else "f|", f"f|{rows.sortable(before)}"
-        range_ = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
-        return [str(row["RowKey"])[2:] for row in await self._store.rows(range_)]
+        """One range query of keys of the list by the end, which begin with its moment; the last end first."""
+        first = f"{after}!" if after else f"{rows.listed(before)}}}"
+        ends = listed.BY_END
+        range_ = Range(rows.partition(shard), f"{ends}{first}", f"{ends}~", select=("RowKey",), limit=limit)
+        return [str(row["RowKey"]).removeprefix(ends) for row in await self._store.rows(range_)]
 
     async def gather(self, job_id: str) -> FinishedJob | None:
         """Two point reads and two ranges of one partition."""
@@ -46,7 +47,7 @@ class TableFinishedJobs:
             return None
         job = self._store.read(record.row, rows.job_of)
         if job.archived:  # a process that wrote the tombstone died before the rest
-            await self._clear(job, rows.ended_row(job, self._shards))
+            await self._clear(job)
             return None
         events = tuple(rows.latest(self._store.read(row, rows.keyed_notice) for row in event_rows))
         stored = Stored(job, record.etag, rows.stored_of(record.row, record.written))
@@ -61,7 +62,6 @@ class TableFinishedJobs:
         spec = [f"s|{job.id}"] if finished_job.spec is not None else []
         leftovers = [*listed.listed_rows(job, self._shards), *dead]
         leftovers += [rows.row_of(job.id, key, self._shards) for key in (*spec, *event_keys)]
-        leftovers.append(rows.ended_row(job, self._shards))
         grave = rows.tombstone_row(tombstone, stored.stored or job.history[-1].at, self._shards)
         bury = Operation("replace", grave, stored.etag)
         if len(leftovers) <= _ROWS and await self._write(
@@ -69,7 +69,7 @@ class TableFinishedJobs:
         ):
             return True
         if await self._write(job.id, bury):
-            await self._clear(tombstone, leftovers[-1])
+            await self._clear(tombstone)
             return True
         standing = await self._store.row(job.id, f"j|{job.id}")
         # Our own write, whose answer was lost; another process's write of the same line; or a change.
@@ -83,12 +83,11 @@ class TableFinishedJobs:
             return False
         return True
 
-    async def _clear(self, job: Job, ended: Row) -> None:
-        """Delete the rows beside a tombstone; the row by which the job is found goes last."""
+    async def _clear(self, job: Job) -> None:
+        """Delete the rows beside a tombstone; that of the list by the end, which leads here, goes last."""
         leftovers = [row for kind in "sex" for row in await self._keys(kind, job.id)]
-        lists = listed.listed_rows(job, self._shards)
+        lists = sorted(listed.listed_rows(job, self._shards), key=listed.leads_to_archive)
         leftovers += [row for row in lists if await self._store.row(job.id, row["RowKey"]) is not None]
-        leftovers.append(ended)
         for at in range(0, len(leftovers), _ROWS):
             if not await self._write(
                 job.id, *(Operation("delete", row) for row in leftovers[at : at + _ROWS])

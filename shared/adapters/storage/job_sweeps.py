@@ -17,7 +17,7 @@ from shared.adapters.storage.sharded_table import ShardedTable
 from shared.adapters.storage.table import Operation, Range, Refused, joined, split
 from shared.core.errors import Unavailable
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
-from shared.core.ledger.job_sweeps import FinishedSweep
+from shared.core.ledger.job_sweeps import FinishedSweep, SweepKeys
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
 
@@ -88,6 +88,15 @@ class TableJobSweeps:
         first, last = f"v|{after}!" if after else "v|", f"v|{rows.sortable(before)}"
         range_ = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
         return [str(row["RowKey"])[2:] for row in await self._store.rows(range_)]
+
+    async def recent(self, shard: int, since: datetime) -> SweepKeys:
+        """Two range queries of keys; the active ones first, so that one that ends between them is in both."""
+        partition, keys = rows.partition(shard), ("RowKey",)
+        active = await self._store.rows(Range(partition, "p|", "p}", select=keys))
+        ended = await self._store.rows(Range(partition, f"v|{rows.sortable(since)}", "v}", select=keys))
+        return SweepKeys(
+            [str(row["RowKey"])[2:] for row in active], [str(row["RowKey"])[2:] for row in ended]
+        )
 
     async def gather(self, sweep_id: str) -> FinishedSweep | None:
         """A point read, and a range for each kind of its events."""

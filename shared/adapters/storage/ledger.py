@@ -51,7 +51,7 @@ class TableLedger:
 
     async def create(self, job: Job, spec: JsonObject | None, notice: Notice | None) -> Stored:
         """One transaction: record, spec, index row, rows of lists, first event."""
-        makers = (rows.record_row, rows.ended_row) if job.state.terminal else (rows.active_row, rows.stub_row)
+        makers = (rows.record_row,) if job.state.terminal else (rows.active_row, rows.stub_row)
         new = [make(job, self._shards) for make in makers]
         new += listed.listed_rows(job, self._shards)
         new += [rows.spec_row(job.id, spec, self._shards)] if spec is not None else []
@@ -194,7 +194,6 @@ class TableLedger:
             operations = [
                 Operation("delete", index, change.stored.etag),
                 Operation("replace", rows.record_row(job, self._shards)),
-                Operation("create", rows.ended_row(job, self._shards)),
             ]
         else:
             operations = [Operation("merge", rows.active_row(job, self._shards), change.stored.etag)]

@@ -38,11 +38,13 @@ class TableOutbox:
 
     async def settle(self, notice: Notice) -> None:
         """A pending event is replaced in its row; a settled one moves to the archive in one transaction."""
-        outbox = rows.notice_row(notice, self._shards)
-        operations = [Operation("delete" if notice.settled else "merge", outbox)]
         if notice.settled:
+            key = rows.notice_key(notice.job_id, notice.sequence)
+            operations = [Operation("delete", rows.row_of(notice.job_id, key, self._shards))]
             for kind in ("e", "x") if notice.state == "dead" else ("e",):
                 operations.append(Operation("upsert", rows.notice_row(notice, self._shards, kind)))
+        else:
+            operations = [Operation("merge", rows.notice_row(notice, self._shards))]
         try:
             await self._store.write(notice.job_id, *operations)
         except Refused as refused:

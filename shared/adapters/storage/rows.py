@@ -2,9 +2,9 @@
 
 `n|<id>` record and index of a job that has not ended · `j|<id>` record of one that has, or its tombstone; the
 key is taken with the first write · `s|<id>` immutable spec · `o|<id>|<seq>` undelivered event ·
-`e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `f|<time>|<id>` ended then, and not archived
-yet. The rows of lists are in `listed`, those of no job in `other_rows`. Long strings are split: the service
-takes 32,768 UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
+`e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter. The rows of lists are in `listed`, those of no
+job in `other_rows`. Long strings are split: the service takes 32,768 UTF-16 units a string and 1 MiB an
+entity, which Azurite does not enforce.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ def shard_of(job_id: str, shards: int) -> int:
     return zlib.crc32(job_id.encode()) % shards
 
 
-@lru_cache(maxsize=1024)
 def partition(shard: int) -> str:
     """The partition key of a shard."""
     return f"s{shard:03d}"
@@ -78,11 +77,6 @@ def tombstone_row(job: Job, stored: datetime, shards: int) -> Entity:
 def stored_of(entity: Mapping[str, Any], written: datetime) -> datetime:
     """When the record was last written, by the storage's clock; for a tombstone, the time that it holds."""
     return moment_of(entity["Stored"]) if "Stored" in entity else written
-
-
-def ended_row(job: Job, shards: int) -> Entity:
-    """The row by which a job is found when its retention is over; by our clock, not by the engine's."""
-    return row_of(job.id, f"f|{sortable(job.history[-1].at)}|{job.id}", shards)
 
 
 def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
@@ -234,7 +228,13 @@ def due_range(now: datetime, longest: timedelta) -> DueRange:
 
 def row_of(job_id: str, key: str, shards: int) -> Entity:
     """The keys of a row of a job."""
-    return {"PartitionKey": partition(shard_of(job_id, shards)), "RowKey": key}
+    return {"PartitionKey": _partition_of(job_id, shards), "RowKey": key}
+
+
+@lru_cache(maxsize=1024)
+def _partition_of(job_id: str, shards: int) -> str:
+    """Remembered for the jobs at hand, each of which has a dozen rows."""
+    return partition(shard_of(job_id, shards))
 
 
 def text_of(moment: datetime) -> str:

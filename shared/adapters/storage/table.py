@@ -44,7 +44,10 @@ class Operation:
         Line separators are escaped: the storage emulator cuts a line of a transaction at them, and then
         refuses every transaction.
         """
-        return to_json(self.row).replace(b"\xe2\x80\xa8", rb"\u2028").replace(b"\xe2\x80\xa9", rb"\u2029")
+        body = to_json(self.row)
+        if b"\xe2" not in body:  # as both begin
+            return body
+        return body.replace(b"\xe2\x80\xa8", rb"\u2028").replace(b"\xe2\x80\xa9", rb"\u2029")
 
 
 @dataclass(frozen=True)

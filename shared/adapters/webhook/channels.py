@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
+from shared.adapters.webhook.mail import MailSender
 from shared.core.errors import Misconfigured
 from shared.core.notify.channels import Channel, Kind
 from shared.core.notify.words import Message, message_of
@@ -32,13 +33,17 @@ class ChannelSender:
         self._webhooks = webhooks
         self._channels = channels
         self._page = page
+        self._mails = MailSender()
 
     async def send(self, name: str, event_id: str, event: str, now: datetime) -> Posted:
         """One try. The id of the event is a header, as with webhooks, for a gateway in between."""
         channel = self._channels.get(name)
         if channel is None:
             raise Misconfigured(f"SLIPWAY_CHANNELS does not name the channel {name!r}")
-        body = _BODIES[channel.kind](message_of(event, self._page))
+        message = message_of(event, self._page)
+        if channel.mail is not None:
+            return await self._mails.send(channel.mail, event_id, message, now)
+        body = _BODIES[channel.kind](message)
         headers = {"Content-Type": "application/json; charset=utf-8", "webhook-id": event_id}
         return await self._webhooks.send(channel.url, json.dumps(body).encode(), headers, now)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.core.cost.usage import Usage
@@ -27,9 +27,22 @@ class Ended(NamedTuple):
     ran: float
 
 
+#: How long after its moment an end may come into storage: what is older than that is not read again.
+LATE = timedelta(minutes=10)
+
+
 @dataclass(frozen=True)
 class EndedJobs:
     """The jobs that ended since a moment; a later one than was asked for where there are too many."""
 
     jobs: tuple[Ended, ...]
     since: datetime
+
+    def and_later(self, later: EndedJobs, until: datetime, most: int) -> EndedJobs:
+        """These, which were read at `until`, and those read since; at most `most`, the last ends."""
+        if later.since > until:
+            return later  # there were too many meanwhile
+        ends = {job.id: job for job in (*self.jobs, *later.jobs)}
+        jobs = sorted(ends.values(), key=lambda job: job.at, reverse=True)
+        since = self.since if len(jobs) <= most else jobs[most - 1].at
+        return EndedJobs(tuple(jobs[:most]), since)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.notify.events import Notice
@@ -22,6 +22,14 @@ class FinishedSweep:
 
     stored: StoredSweep
     events: tuple[Notice, ...]
+
+
+class SweepKeys(NamedTuple):
+    """Which sweeps a shard has, by their ids."""
+
+    active: Sequence[str]
+    #: oldest first, each prefixed with the moment of its end and `|`
+    ended: Sequence[str]
 
 
 def line_of_sweep(finished: FinishedSweep) -> bytes:
@@ -67,6 +75,12 @@ class JobSweeps(Protocol):
         """Sweeps of the shard that ended before that, oldest first, each prefixed with its moment and `|`.
 
         `after` is the last one of an earlier answer. One range query.
+        """
+
+    async def recent(self, shard: int, since: datetime) -> SweepKeys:
+        """Sweeps of the shard that are active, and those that ended since then and are not archived.
+
+        One that ends meanwhile may be in both; none is left out. Two range queries.
         """
 
     async def gather(self, sweep_id: str) -> FinishedSweep | None:

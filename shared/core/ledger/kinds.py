@@ -59,7 +59,6 @@ KINDS = (
         "its event is not among the dead ones",
         "delete it: another row, with e in place of x, has the same event",
     ),
-    RowKind(SHARDS, "f|", "its job is not archived", _RESTORE, is_audited=False),
     RowKind(SHARDS, "l|", "lists read the record of its job instead", _NOTHING, is_audited=False),
     RowKind(SHARDS, "g|", "lists read the record of its job instead", _NOTHING, is_audited=False),
     RowKind(SHARDS, "t|", "its job does not count in its hour", _NOTHING, is_audited=False),

@@ -6,6 +6,7 @@ names a channel as `channel:NAME`, and no record, answer or log has more than th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
@@ -13,8 +14,27 @@ from typing import Any, Literal, Protocol, get_args
 from shared.core.notify.webhook_url import UrlPolicy, refusal
 from shared.jobspec import channel_of
 
-Kind = Literal["slack", "teams"]
-_MEMBERS = {"kind", "url", "teams", "operators"}
+Kind = Literal["slack", "teams", "email"]
+_OF_ALL = {"kind", "teams", "operators"}
+_OF_MAIL = {"to", "from", "server", "user", "password"}
+#: An address as it is needed here: one line, without a name or a comment.
+_ADDRESS = re.compile(
+    r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*", re.ASCII
+)
+_SERVER = re.compile(r"([A-Za-z0-9.-]{1,253}):([1-9][0-9]{0,4})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Mail:
+    """How e-mail of a channel is sent, and to whom."""
+
+    host: str
+    port: int
+    sender: str
+    to: tuple[str, ...]
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    encrypts: bool = True
 
 
 @dataclass(frozen=True)
@@ -22,11 +42,13 @@ class Channel:
     """Where the messages of a name go."""
 
     kind: Kind
+    #: "" for e-mail
     url: str = field(repr=False)
     #: the teams whose jobs may name it; None: every job
     teams: frozenset[str] | None = None
     #: whether it gets the events that operators act on
     operators: bool = False
+    mail: Mail | None = None
 
 
 def channels_from(document: object, urls: UrlPolicy) -> dict[str, Channel]:
@@ -63,22 +85,46 @@ def why_closed(declared: Declared, url: str, team: str) -> str | None:
 def _channel(name: str, document: object, urls: UrlPolicy) -> Channel:
     if not channel_of(f"channel:{name}"):
         raise ValueError(f"{name[:80]!r} is not a name of 1 to 64 letters, digits, - and _")
-    if not isinstance(document, dict) or (more := document.keys() - _MEMBERS):
-        detail = f"has unknown members: {', '.join(sorted(more))[:80]}" if isinstance(document, dict) else ""
-        raise ValueError(f"{name!r} {detail or 'must be an object with kind and url'}")
+    if not isinstance(document, dict):
+        raise ValueError(f"{name!r} must be an object with kind")
     kind: Any = document.get("kind")
-    url, teams = document.get("url"), document.get("teams")
     if kind not in get_args(Kind):
         raise ValueError(f"{name!r}: kind must be one of {', '.join(get_args(Kind))}")
-    if not isinstance(url, str) or (why := refusal(url, urls)) is not None:
-        raise ValueError(f"{name!r}: {why if isinstance(url, str) else 'url must be an address'}")
-    if teams is not None and not _are_names(teams):
+    if more := document.keys() - _OF_ALL - (_OF_MAIL if kind == "email" else {"url"}):
+        raise ValueError(f"{name!r} has unknown members: {', '.join(sorted(more))[:80]}")
+    teams, operators = document.get("teams"), document.get("operators", False)
+    if teams is not None and not _are_texts(teams):
         raise ValueError(f"{name!r}: teams must be a list of names; leave it out for every job")
-    operators = document.get("operators", False)
     if not isinstance(operators, bool):
         raise ValueError(f"{name!r}: operators must be true or false")
-    return Channel(kind, url, None if teams is None else frozenset(teams), operators)
+    mail = _mail(name, document, urls) if kind == "email" else None
+    url = "" if mail else _url(name, document.get("url"), urls)
+    return Channel(kind, url, None if teams is None else frozenset(teams), operators, mail)
 
 
-def _are_names(value: Any) -> bool:
+def _url(name: str, url: Any, urls: UrlPolicy) -> str:
+    if not isinstance(url, str):
+        raise ValueError(f"{name!r}: url must be an address")
+    if (why := refusal(url, urls)) is not None:
+        raise ValueError(f"{name!r}: {why}")
+    return url
+
+
+def _mail(name: str, document: Mapping[str, Any], urls: UrlPolicy) -> Mail:
+    to, sender, server = (document.get(one) for one in ("to", "from", "server"))
+    user, password = document.get("user", ""), document.get("password", "")
+    if not _are_texts(to) or not to or not all(map(_ADDRESS.fullmatch, to)):
+        raise ValueError(f"{name!r}: to must be a list of e-mail addresses")
+    if not isinstance(sender, str) or not _ADDRESS.fullmatch(sender):
+        raise ValueError(f"{name!r}: from must be an e-mail address")
+    match = _SERVER.fullmatch(server) if isinstance(server, str) else None
+    if match is None or int(match[2]) > 65535:
+        raise ValueError(f"{name!r}: server must be a host and a port, such as smtp.example.com:587")
+    if not _are_texts([user, password]) or bool(user) != bool(password):
+        raise ValueError(f"{name!r}: user and password go together")
+    encrypts = not urls.reaches_loopback(match[1])
+    return Mail(match[1], int(match[2]), sender, tuple(to), user, password, encrypts)
+
+
+def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)

@@ -73,9 +73,10 @@ class Delivery(_Row):
         """Whether it is a receiver's address, and not a receipt or a queue of ours."""
         return self.url not in (RECEIPT, NOTICES)
 
-    def with_try(self, one: Try) -> Delivery:
-        """The same after another POST; the oldest tries are dropped."""
-        return self.model_copy(update={"tries": (*self.tries, one)[-_TRIES:]})
+    def with_try(self, one: Try, **changes: str) -> Delivery:
+        """The same after another POST, with its consequences; the oldest tries are dropped."""
+        tried = {"try_count": self.try_count + 1, "tries": (*self.tries, one)[-_TRIES:]}
+        return self.model_copy(update=tried | changes)
 
 
 class Notice(_Row):

@@ -74,6 +74,10 @@ class Memo:
         self._answers[key] = now, fresh
         return fresh
 
+    def last(self, key: str) -> Any:
+        """The last answer, however old; None before the first one."""
+        return self._answers.get(key, (None, None))[1]
+
     def put(self, key: str, now: datetime, answer: object) -> None:
         """Store an answer that came with the answer to another query."""
         self._answers[key] = now, answer

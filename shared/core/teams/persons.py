@@ -14,12 +14,10 @@ from typing import NamedTuple
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import PersonQuota, Quota
 
-_DIGITS = 10
-
 
 def person_of(source: str) -> str:
     """Who asked for a job, as claims have it: short, as a team's row has it for each of thousands."""
-    return hashlib.sha256(source.encode(errors="backslashreplace")).hexdigest()[:_DIGITS]
+    return hashlib.sha256(source.encode(errors="backslashreplace")).hexdigest()[:12]
 
 
 class _Held(NamedTuple):

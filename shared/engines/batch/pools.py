@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.core.engine import ClusterView, Why, lacks_quota, too_large
 from shared.core.errors import Misconfigured
-from shared.core.facts import Allotted, Supply
+from shared.core.facts import Allotted, Gpus, Supply
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.node_faults import UNUSABLE, WORDS
 from shared.engines.batch.quota import Quota
@@ -71,6 +71,7 @@ def view(
         errors=tuple(errors(pool)),
         priority=priority,
         supply=_supply(cluster, quota),
+        gpus=Gpus.of_nodes(states, cluster.facts.gpus),
         facts=replace(
             cluster.facts,
             retired_size=size_trouble(size),

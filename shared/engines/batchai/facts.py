@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from shared.core.engine import ClusterView
 from shared.core.errors import Misconfigured
-from shared.core.facts import ClusterFacts
+from shared.core.facts import ClusterFacts, Gpus
 from shared.engines.options import checked, each_cluster, packages_of
 from shared.jobspec import MOUNT_LISTS, duration_flaw, parse_duration
 
@@ -30,19 +30,22 @@ def view_of(name: str, properties: Mapping[str, Any]) -> ClusterView:
     """The view of a cluster resource, in the form of the port."""
     scale = properties.get("scaleSettings") or {}
     auto, manual = scale.get("autoScale") or {}, scale.get("manual") or {}
-    counts = properties.get("nodeStateCounts") or {}
+    states = properties.get("nodeStateCounts") or {}
+    counts = {word.removesuffix("NodeCount"): int(n) for word, n in states.items()}
+    facts = facts_of(properties)
     return ClusterView(
         name=name,
         engine="batchai",
         state=str(properties.get("allocationState", "unknown")),
         nodes=int(properties.get("currentNodeCount", 0)),
-        counts={word.removesuffix("NodeCount"): int(n) for word, n in counts.items()},
+        counts=counts,
         minimum=auto.get("minimumNodeCount"),
         maximum=auto.get("maximumNodeCount", manual.get("targetNodeCount")),
         size=str(properties.get("vmSize", "")),
         errors=tuple(str(e.get("message", "")) for e in properties.get("errors") or []),
         priority=str(properties.get("vmPriority", "")).lower(),
-        facts=facts_of(properties),
+        facts=facts,
+        gpus=Gpus.of_nodes(counts, facts.gpus),
     )
 
 

@@ -25,7 +25,7 @@ def facts_of(
     members = list(nodes)
     most, minutes = _limits(partition)
     counts = [count for count in (len(members), most) if count]
-    gpus = [sum(map(int, _GPUS.findall(str(node.get("gres") or "")))) for node in members]
+    gpus = [gpus_in(node.get("gres")) for node in members]
     memory = [mebibytes for node in members if (mebibytes := _count(node.get("real_memory")))]
     return ClusterFacts(
         max_nodes=min(counts, default=None),
@@ -34,6 +34,11 @@ def facts_of(
         memory=max(memory, default=None),
         longest=timedelta(minutes=minutes) if minutes else None,
     )
+
+
+def gpus_in(gres: Any) -> int:
+    """The GPUs in a node's list of devices, such as gpu:a100:4(S:0-1), or in what jobs have of them."""
+    return sum(map(int, _GPUS.findall(str(gres or ""))))
 
 
 class _Limits(NamedTuple):

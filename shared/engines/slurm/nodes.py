@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.core.engine import ClusterView, NodeView
+from shared.core.facts import Gpus
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.facts import facts_of
+from shared.engines.slurm.facts import facts_of, gpus_in
 
 #: Word of a node's state, the most specific first → the state in a view. POWERED_DOWN: there is no such node
 #: now.
@@ -55,7 +56,25 @@ def view(
             NodeView(str(node.get("name")), _word(one).lower()) for node, one in zip(ours, words, strict=True)
         ),
         facts=facts_of(cluster, partitions, ours),
+        gpus=_gpus((node, _STATES[_word(one)]) for node, one in zip(ours, words, strict=True)),
     )
+
+
+def _gpus(nodes: Iterable[tuple[Mapping[str, Any], str]]) -> Gpus | None:
+    """The GPUs of the nodes that jobs can use; None without any, or if Slurm does not say what is in use.
+
+    A node that runs jobs shows the GPUs that they have in `gres_used`.
+    """
+    free = every = 0
+    for node, state in nodes:
+        if state not in ("idle", "running"):
+            continue
+        number = gpus_in(node.get("gres"))
+        if number and state == "running" and "gres_used" not in node:
+            return None
+        free += max(0, number - gpus_in(node.get("gres_used"))) if state == "running" else number
+        every += number
+    return Gpus(free, every) if every else None
 
 
 def _words(node: Mapping[str, Any]) -> frozenset[str]:

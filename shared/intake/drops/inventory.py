@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections import defaultdict
@@ -36,19 +37,24 @@ class InventoryCounts:
     looked: int
     accepted: int
     waiting: int
+    #: whether all folders were looked at for which there was a reason
+    whole: bool = True
 
 
 async def inventory(ports: Ports) -> InventoryCounts:
-    """Look at every folder with a recent file that is not known yet.
+    """Look at every folder with a recent file that is not known yet, within the deadline; the next goes on.
 
     Costs one listing and one range query a shard.
     """
+    end = asyncio.get_running_loop().time() + ports.policy.inventory_deadline
     drops = await unseen(ports)
     for path in drops.stale[:_FORGOTTEN]:
         await _forget(ports, drops.remembered[path], path)
     await say_unusable(ports, drops.unusable, drops.remembered)
     looked = accepted = waiting = 0
     for folder, contents in drops.folders.items():
+        if looked and asyncio.get_running_loop().time() > end:
+            return InventoryCounts(looked, accepted, waiting, whole=False)
         looked += 1
         try:
             result = await look_at_folder(ports, folder, door="inventory")

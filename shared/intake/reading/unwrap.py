@@ -8,6 +8,8 @@ import binascii
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 #: What a text may have beside visible characters.
 _SPACE = frozenset("\t\r\n")
+#: How a document begins, and no base64.
+_JSON = (b"{", b"[")
 #: Shorter texts are words rather than a document.
 _SHORTEST = 16
 
@@ -20,7 +22,7 @@ def unwrap(body: bytes) -> bytes:
     to a text. Any other text is returned unchanged, and is reported as it is.
     """
     text = body.strip()
-    if not text:
+    if not text or text[:1] in _JSON:
         return body
     try:
         return base64.b64decode(text, validate=True)

@@ -44,8 +44,8 @@ _VARIABLE = re.compile(
 )
 #: How a line ends in which that finds something: most have none of them, which is quickly seen.
 _ENDS = (
-    *("PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "SECRET", "TOKEN", "CREDENTIAL", "CREDENTIALS", "API_KEY"),
-    *("APIKEY", "_KEY", "STRING", "_SAS", "AUTH", "PASS", "PW", "PAT", "CRED", "CREDS"),
+    *("PASSWORD", "PASSWD", "PASSPHRASE", "PWD", "SECRET", "TOKEN", "CREDENTIAL", "CREDENTIALS", "APIKEY"),
+    *("_KEY", "STRING", "_SAS", "AUTH", "PASS", "PW", "PAT", "CRED", "CREDS"),
 )
 #: The members for a variable's name and value, here and in other formats.
 _NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one, one.title(), one.upper()))
@@ -141,7 +141,8 @@ def looks_secret_variable(name: str) -> bool:
 
 def any_looks_secret(lines: str) -> bool:
     """Whether a line of the text may be such a name."""
-    return any(line.endswith(_ENDS) and _VARIABLE.search(line) for line in lines.upper().split("\n"))
+    likely = [line for line in lines.upper().split("\n") if line.endswith(_ENDS)]
+    return any(map(_VARIABLE.search, likely))
 
 
 def is_secret_name(name: str, *, below: bool, holder: object = "") -> bool:
@@ -212,7 +213,7 @@ def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
 
 def _holds_secret(key: str, *, below: bool, variables: bool = False) -> bool:
     """Whether the value under this key is secret."""
-    plain = _normal(key)
+    plain = _normal(key[:128])
     if plain in _PLAIN:
         return False
     # A reference holds no secret, so any further member may be one.
@@ -246,4 +247,4 @@ def _resembles(one: str, other: str) -> bool:
 
 
 def _normal(key: str) -> str:
-    return key[:128].replace("_", "").replace("-", "").lower()
+    return key.replace("_", "").replace("-", "").lower()

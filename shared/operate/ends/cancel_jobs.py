@@ -61,6 +61,8 @@ class NotEnded(NamedTuple):
 
     job: Job
     why: str
+    #: whether only the time was short
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ async def end(ports: Ports, selection: Selection, who: Caller, patience: float =
 
     async def one(job: Job) -> Job | NotEnded:
         if loop.time() >= until:
-            return NotEnded(job, "there was no time left for it: send the same request again")
+            return NotEnded(job, "there was no time left for it: send the same request again", again=True)
         try:
             return (await cancel(ports, job.id, who, request=selection.code)).job
         except SlipwayError as error:
@@ -154,5 +156,8 @@ def shown(result: Cancellation) -> CancelledJobs:
     """The answer."""
     return CancelledJobs(
         jobs=tuple(CancelledJob(id=job.id, name=job.name, state=job.state.value) for job in result.jobs),
-        refused=tuple(KeptJob(id=job.id, name=job.name, why=why) for job, why in result.refused),
+        refused=tuple(
+            KeptJob(id=job.id, name=job.name, why=why, again=again or None)
+            for job, why, again in result.refused
+        ),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from shared.answers.overview import TeamMonth
 from shared.core.cost.usage import Usage, month_of
+from shared.core.ledger.ended import LATE, EndedJobs
 from shared.core.ports import Ports
 from shared.core.teams.document import Teams
 from shared.core.teams.use import TeamUse
@@ -18,6 +19,8 @@ from shared.operate.overview.active_jobs import ActiveJob
 #: Seconds for which a sum of the month serves this process, and most rows of each shard that are read for it.
 GOOD, MOST = 300.0, 10_000
 _NOTHING = Usage()
+#: After so long all of it is read: a process with a wrong clock may have recorded an early end.
+_WHOLE = timedelta(hours=6)
 
 
 class Share(NamedTuple):
@@ -35,6 +38,10 @@ class Month:
     name: str
     since: datetime
     used: Mapping[Share, Usage]
+    #: the part of that which ended before a moment, and is not read again until all of it is
+    settled: Mapping[Share, Usage]
+    until: datetime
+    whole_at: datetime
 
     def sum_of(self, fits: Callable[[Share], bool]) -> Usage:
         """The sum over some shares."""
@@ -45,7 +52,10 @@ class Month:
 
 
 async def month(ports: Ports) -> Month:
-    """The month until some minutes ago: a range query a shard, and more where many jobs have ended."""
+    """The month until some minutes ago: a range query a shard, and more where many jobs have ended.
+
+    All of it is read once in some hours, and in between what has ended since.
+    """
     now = ports.clock()
     name = month_of(now)
 
@@ -53,15 +63,27 @@ async def month(ports: Ports) -> Month:
         return GOOD if last.name == name else 0.0
 
     async def read() -> Month:
+        last: Month | None = ports.memo.last("overview: month")
+        if last is not None and last.name == name and timedelta() <= now - last.whole_at < _WHOLE:
+            ended = await ports.ledger.ended(last.until, MOST)
+            if ended.since == last.until:
+                return _sum(ended, last.settled, replace(last, until=now - LATE))
         begin = now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
         ended = await ports.ledger.ended(begin, MOST)
-        used: dict[Share, Usage] = defaultdict(Usage)
-        for job in ended.jobs:
-            share = Share(job.team, job.source, job.experiment)
-            used[share] = used[share].plus(job.usage)
-        return Month(name, ended.since, dict(used))
+        return _sum(ended, {}, Month(name, ended.since, {}, {}, max(begin, now - LATE), now))
 
     return await ports.memo.get("overview: month", now, good, read)
+
+
+def _sum(ended: EndedJobs, before: Mapping[Share, Usage], month: Month) -> Month:
+    """The month with what these jobs used added to what was used before."""
+    used, settled = defaultdict(Usage, before), defaultdict(Usage, before)
+    for job in ended.jobs:
+        share = Share(job.team, job.source, job.experiment)
+        used[share] = used[share].plus(job.usage)
+        if job.at < month.until:
+            settled[share] = settled[share].plus(job.usage)
+    return replace(month, used=dict(used), settled=dict(settled))
 
 
 def with_quota(team: str, teams: Teams, use: TeamUse, month: str) -> TeamMonth:

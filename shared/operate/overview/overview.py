@@ -17,7 +17,7 @@ from shared.answers.overview import ClusterNodes, LeftOut, Overview, TeamMonth
 from shared.core.caller import Caller, HasOwner
 from shared.core.cost.prices import currency_of
 from shared.core.errors import Misuse, SlipwayError
-from shared.core.ledger.ended import EndedJobs
+from shared.core.ledger.ended import LATE, EndedJobs
 from shared.core.ledger.node_history import NODE_STATES, NodeHistory
 from shared.core.ports import Ports
 from shared.core.states import JobState
@@ -122,17 +122,27 @@ async def _teams(ports: Ports) -> Teams:
 
 
 class _Reading(NamedTuple):
-    """The jobs that have ended since a moment."""
+    """The jobs that have ended since a moment, and when they were read."""
 
     moment_asked: datetime
     jobs: EndedJobs
+    at: datetime
 
 
 async def _ended(ports: Ports, since: datetime) -> EndedJobs:
-    """As of some seconds ago. Only the last `since` is remembered: what is read may be large."""
+    """As of some seconds ago. Only the last `since` is remembered: what is read may be large.
+
+    For as long as that stays the same, only the latest ends are read again.
+    """
 
     async def read() -> _Reading:
-        return _Reading(since, await ports.ledger.ended(since, MOST))
+        last: _Reading | None = ports.memo.last("overview: ended")
+        now = ports.clock()
+        if last is None or last.moment_asked != since or now < last.at:
+            return _Reading(since, await ports.ledger.ended(since, MOST), now)
+        later = await ports.ledger.ended(max(since, last.at - LATE), MOST)
+        most = MOST * ports.ledger.shards
+        return _Reading(since, last.jobs.and_later(later, last.at, most), now)
 
     def good(last: _Reading) -> float:
         return GOOD if last.moment_asked == since else 0.0

@@ -1,9 +1,12 @@
 """Why a deployment refuses to know the caller (401), and what a person can do about it."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
 
-import aiohttp
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import aiohttp
 
 #: What a request brings, and what a deployment asks for.
 _NOTHING, _KEY, _TOKEN = "nothing", "a function key", "an access token"

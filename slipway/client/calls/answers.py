@@ -1,16 +1,19 @@
 """The API's answers about jobs and files, checked before they are used."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
-
-import aiohttp
 
 from slipway.client.calls.refusal import Unanswered
 from slipway.failure import NO_ANSWER, Failure
+
+if TYPE_CHECKING:
+    import aiohttp
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
 

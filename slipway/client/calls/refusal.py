@@ -1,16 +1,19 @@
 """Turns a refusal of the API, or a page that is not of the API, into an exception with lines for a person."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
-
-import aiohttp
+from typing import TYPE_CHECKING, Any
 
 from shared.answers.mark import MARK
 from slipway.client.calls.admission import not_admitted
 from slipway.client.calls.kinds import kind_of
 from slipway.failure import NO_ANSWER, NOT_ALLOWED, REJECTED, UNKNOWN, Failure
 from slipway.terminal.characters import printable
+
+if TYPE_CHECKING:
+    import aiohttp
 
 #: The name that problems give to the body of a request.
 _BODY = "message"

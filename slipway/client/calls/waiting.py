@@ -16,8 +16,9 @@ class WaitingCalls(Calls):
 
     async def set_priority(self, job_id: str, level: str) -> shapes.JobDetail:
         """Give a job another priority, and return it as it is now. Raises Failure."""
-        body = json.dumps({"priority": level})
-        answer: shapes.JobDetail = await self._json("POST", f"jobs/{id_of(job_id)}/priority", data=body)
+        path, body = f"jobs/{id_of(job_id)}/priority", json.dumps({"priority": level})
+        headers = {"Content-Type": "application/json"}
+        answer: shapes.JobDetail = await self._json("POST", path, data=body, headers=headers)
         return answer
 
     async def pause_job(self, job_id: str, reason: str = "") -> shapes.JobDetail:

@@ -7,6 +7,7 @@ import io
 import stat
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -131,6 +132,17 @@ class DataLake:
         finally:
             await _cancel(tasks)
         await blob.commit_block_list([BlobBlock(block_id=block.id) for block in content.blocks], **how)
+
+    async def remove(self, file: DataFile) -> bool:
+        """Remove a file, unless it has changed since it was listed; whether it was removed."""
+        from azure.core.exceptions import ResourceModifiedError, ResourceNotFoundError
+
+        listed = datetime.fromtimestamp(file.modified or 0, UTC)
+        try:
+            await self._container.get_blob_client(file.name).delete_blob(if_unmodified_since=listed)
+        except (ResourceModifiedError, ResourceNotFoundError):
+            return False
+        return True
 
     async def read(self, file: DataFile, start: int) -> AsyncGenerator[FileChunk]:
         """The chunks of a file from a byte on, in order. Raises Changed if it is written meanwhile."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from slipway.client.jobs.naming import with_sweep
@@ -11,8 +12,9 @@ from slipway.commands.asking import asking, asking_about, show
 from slipway.failure import USAGE, Failure
 from slipway.terminal.screen import confirmed, remark
 
-#: Most jobs that one request cancels, and jobs that a person is shown before it.
-_MOST, _SHOWN = 500, 10
+Job = Mapping[str, Any]
+#: Most jobs of one request, most of one command, and jobs that a person is shown before it.
+_OF_ONE, _MOST, _SHOWN = 500, 10_000, 10
 
 
 def cancel(job: str, url: str, key: str, *, as_json: bool) -> int:
@@ -35,25 +37,52 @@ def cancel_all(conditions: Mapping[str, str], url: str, key: str, *, yes: bool, 
         chosen = {"state": "active", **await with_sweep(api, conditions)}
         listing = await api.jobs(chosen, _MOST + 1)
         if len(listing.jobs) > _MOST:
-            raise Failure(f"more than {_MOST} jobs fit; name more conditions, such as --until")
+            raise Failure(f"more than {_MOST:,} jobs fit; name more conditions, such as --until")
         if listing.jobs and not yes:
             _agreed(listing.jobs)
-        answer: Mapping[str, Any] = {"jobs": [], "refused": []}
-        if listing.jobs:
-            answer = await api.cancel_jobs(_as_listed(chosen, listing.jobs), len(listing.jobs))
+        answer = await _end(api, chosen, listing.jobs)
         show(answer, _cancelled_jobs, as_json=as_json)
         return 1 if answer["refused"] else 0
 
     return asking(ask, url, key)
 
 
-def _as_listed(conditions: Mapping[str, str], jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
-    """The conditions, which a job that came after these does not fit: the number alone may stay the same."""
-    newest = max(datetime.fromisoformat(job["createdAt"]) for job in jobs)
-    return {"until": (newest + timedelta(microseconds=1)).isoformat(), **conditions}
+async def _end(api: Service, conditions: Mapping[str, str], jobs: Sequence[Job]) -> dict[str, list[Any]]:
+    """Cancel these jobs, which fit, by as many requests as it takes. Raises Failure where others fit now."""
+    answer: dict[str, list[Any]] = {"jobs": [], "refused": []}
+    # The newest first, so that waiting jobs do not take the places of those that end.
+    for first in range(0, len(jobs), _OF_ONE):
+        part = jobs[first : first + _OF_ONE]
+        others = len(jobs) - first - len(part)
+        narrowed = _as_listed(conditions, part)
+        if first:  # some have ended by themselves meanwhile
+            now = (await api.jobs(narrowed, _OF_ONE + 1)).jobs
+            if not {job["id"] for job in now} <= {job["id"] for job in part}:
+                raise Failure("other jobs fit now; the newest ones are cancelled: send the command again")
+            part = now
+        if part:
+            ended = await api.cancel_jobs(narrowed, len(part), partial(_say, others))
+            answer = {name: [*answer[name], *ended[name]] for name in ("jobs", "refused")}
+        if others:
+            _say(others, 0)
+    return answer
 
 
-def _agreed(jobs: Sequence[Mapping[str, Any]]) -> None:
+def _as_listed(conditions: Mapping[str, str], jobs: Sequence[Job]) -> Mapping[str, str]:
+    """The conditions, narrowed to the time of these jobs.
+
+    A job that came later does not fit: the number alone could stay the same.
+    """
+    created = [datetime.fromisoformat(job["createdAt"]) for job in jobs]
+    until = max(created) + timedelta(microseconds=1)
+    return {**conditions, "since": min(created).isoformat(), "until": until.isoformat()}
+
+
+def _say(others: int, rest: int) -> None:
+    remark(f"{_number(others + rest)} left")
+
+
+def _agreed(jobs: Sequence[Job]) -> None:
     """Raise Failure unless a person who saw the jobs agrees."""
     remark("\n".join(map(standing, jobs[:_SHOWN])))
     if len(jobs) > _SHOWN:

@@ -37,7 +37,7 @@ def cancel(
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Cancel a job, or all jobs that fit, up to 500: slipway cancel --owner ann --state queued."""
+    """Cancel a job, or all jobs that fit, up to 10,000: slipway cancel --owner ann --state queued."""
     listed = (state, name, experiment, label, cluster, source, owner, team, sweep)
     chosen = conditions.given_as(*listed, contains, None, since, until)
     if bool(job) == bool(chosen):

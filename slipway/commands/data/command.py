@@ -68,5 +68,25 @@ def get(
     raise typer.Exit(_command("get").run(names, to, container, settings, as_json=as_json))
 
 
+@app.command()
+def rm(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME…", help="files and folders as `ls --tree` names them; * and ? match"),
+    ],
+    older: Annotated[
+        str, typer.Option(metavar="AGE", help="only what has not changed for so long: 12h, 180d")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="list what would go; remove nothing")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="remove all that fit, without being asked")] = False,
+    container: Container = _USUAL,
+    as_json: Json = False,
+    settings: SettingsFile = None,
+) -> None:
+    """Remove files and folders for good. A file that changes meanwhile stays."""
+    run = _command("rm").run
+    raise typer.Exit(run(names, older, container, settings, dry_run=dry_run, yes=yes, as_json=as_json))
+
+
 def _command(name: str) -> Any:
     return import_module(f"slipway.commands.data.{name}")

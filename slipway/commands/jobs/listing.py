@@ -1,24 +1,27 @@
 """`slipway jobs`: the newest matching jobs, once, or again as they change."""
 
-import asyncio
+from __future__ import annotations
+
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.client.calls.answers import Listed
-from slipway.client.calls.patience import patiently
 from slipway.client.jobs.naming import with_sweep
+from slipway.client.jobs.quick import quick_list
 from slipway.client.jobs.words import why
-from slipway.client.service import Service
 from slipway.commands.asking import asking, show
 from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import RESET, coloured
 from slipway.terminal.screen import cells, cut, padded, put, put_json, remark, table
 from slipway.terminal.times import age, moment
+
+if TYPE_CHECKING:
+    from slipway.client.service import Service
 
 #: Seconds between two looks: each is one request.
 _EVERY = 2.0
@@ -61,8 +64,7 @@ def jobs(
 ) -> int:
     """Show the newest jobs that fit the conditions; standard error shows how to list more."""
 
-    async def ask(api: Service) -> int:
-        listing = await api.search(await with_sweep(api, conditions), limit)
+    def shown(listing: Listed) -> int:
         rows = partial(lines, view=view) if listing.jobs else lambda _: [_none(conditions, listing)]
         show(listing.jobs, rows, as_json=as_json, colour=view.colour)
         if listing.searched_to:
@@ -71,7 +73,11 @@ def jobs(
             remark(more(listing.next, view))
         return 0
 
-    return asking(ask, url, key)
+    async def ask(api: Service) -> int:
+        return shown(await api.search(await with_sweep(api, conditions), limit))
+
+    quick = None if "sweep" in conditions else quick_list(url, key, conditions, limit)
+    return shown(quick) if quick is not None else asking(ask, url, key)
 
 
 def _none(conditions: Mapping[str, str], listing: Listed) -> str:
@@ -96,6 +102,9 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
 
     With `as_json` each job whose state is another than before is an object on a line.
     """
+    import asyncio  # one list needs no loop
+
+    from slipway.client.calls.patience import patiently
 
     async def ask(api: Service) -> int:
         states: dict[str, str] = {}

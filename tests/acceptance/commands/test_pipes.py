@@ -68,6 +68,7 @@ WORDS = {
     "resume": "",
     "data put": "{folder}/train.py --container {container}",
     "data ls": "--container {container}",
+    "data rm": "train.py --dry-run --container {container}",
     "data get": "train.py --to {folder}/data --container {container}",
     "logout": "",
 }
@@ -91,8 +92,10 @@ EXEMPT = {
     "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/preempt/test_preempt.py",
     "az-env": "it prints lines for a shell to read, of `slipway up` only: tests/acceptance/az",
     "skill": "it prints a text, always the same: tests/unit/slipway/commands/test_skill.py",
+    "mcp": "it serves a client: tests/slow/slipway/test_mcp.py",
     "completion": "it prints a script for a shell to read: tests/slow/slipway/test_main.py",
     "emulate batch": "it runs until Ctrl-C: tests/slow/slipway/test_emulate.py",
+    **dict.fromkeys(("backup make", "backup restore"), "the app is stopped: tests/contract/test_backup.py"),
     "login": "it asks for a key: tests/acceptance/entra/test_login.py",
     "dead redrive": "it needs a dead letter: tests/acceptance/test_dead.py",
 }

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 _DEATHS = 3
 SETTINGS = {
     "SLIPWAY_SWEEPER_SCHEDULE": "*/1 * * * * *",
-    "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
+    "SLIPWAY_INVENTORY_SECONDS": "0",
     "SLIPWAY_SUBMIT_LEASE_SECONDS": "3",
     "SLIPWAY_DELIVER_GRACE_SECONDS": "3",
 }

@@ -28,8 +28,11 @@ ELSEWHERE: Mapping[str, str] = {
     "ssh-config": "prepares a job that runs: tests/slow/slipway/client/entry/test_ssh_config.py",
     "forward": "goes on until its job has ended: tests/acceptance/slurm/test_slurm_shell.py",
     "tensorboard": "runs a person's own TensorBoard until Ctrl-C",
+    "backup make": "reads the table of storage, while the app is still: tests/contract/test_backup.py",
+    "backup restore": "writes a table of storage: tests/contract/test_backup.py",
     "emulate batch": "runs an emulator until Ctrl-C",
     "prices": "asks Azure's public list",
+    "mcp": "serves a client over standard input: tests/slow/slipway/test_mcp.py",
 }
 #: A line: `?` where both codes 0 and 1 are good, `!` where 1 is; a command; and `=> NAME`, under which the id
 #: in its JSON is kept for the lines behind it. Words in capitals are places and names of this walk.
@@ -117,6 +120,8 @@ data put DATA --to walk --json
 data ls walk
 data ls walk --tree --json --utc
 data get walk --to got
+data rm walk --dry-run --json
+data rm walk --yes
 teams show --json
 teams apply TEAMS --dry-run
 teams apply TEAMS

@@ -35,6 +35,7 @@ _COMMANDS: tuple[tuple[tuple[str, ...], str, bool], ...] = (
     (("explain", "job.json"), "settings: none", False),
     (("jobs", "--url", "http://127.0.0.1:9"), "nothing listens there", True),
     (("drop", "."), "there are no settings", True),
+    (("mcp",), "the package mcp is not installed", True),
     (("up",), "needs a clone", True),
     (("demo",), "needs a clone", True),
     (("az-env",), "needs a clone", True),

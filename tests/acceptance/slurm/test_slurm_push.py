@@ -23,7 +23,7 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
     overrides = {
         "SLIPWAY_SWEEPER_SCHEDULE": NEVER,
-        "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
+        "SLIPWAY_INVENTORY_SECONDS": "0",
     }
     options = Options(data=tmp_path / "stack", in_memory=True, overrides=overrides, cluster="slurm", nodes=1)
     async with stack(options, provisioned) as running, Door(running, "") as door:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ async def test_jobs_are_counted_by_experiment_and_by_sweep(reader: Reader) -> No
     await expect(first.locator(".counts")).to_have_text("1 succeeded2 failed1 cancelled1 rejected")
     await expect(page.get_by_role("link", name="<b>second</b>", exact=True)).to_be_visible()
     assert await reader.violations_everywhere() == []
-    await page.get_by_role("link", name="By sweep").click()
+    await reader.open("jobs?group=sweep&contains=tune")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Sweeps")
     await expect(page.get_by_text("1 of 6 jobs", exact=True)).to_be_visible()
     await page.get_by_role("link", name="tune", exact=True).click()
@@ -35,6 +36,76 @@ async def test_jobs_are_counted_by_experiment_and_by_sweep(reader: Reader) -> No
     await expect(page.get_by_role("table", name="Jobs")).to_be_visible()
     assert page.url.endswith("#/jobs?sweep=s_1")
     assert any("sweep=s_1" in url for url in addresses)
+
+
+def _sweep(name: str, **members: Any) -> dict[str, Any]:
+    numbers = {
+        "total": 500,
+        "parallel": 1,
+        "atWork": 1,
+        "waiting": 32,
+        "counts": {"succeeded": 466, "lost": 1},
+    }
+    identity = {"sweepId": f"s_{name}", "name": name, "experiment": "e", "createdAt": "2026-11-20T10:00:00Z"}
+    return {**identity, "state": "active", **numbers, **members}
+
+
+async def test_every_sweep_is_listed_with_the_numbers_of_all_its_jobs(reader: Reader) -> None:
+    page = reader.page
+    ended = {"state": "ended", "endedAt": "2026-11-20T11:00:00Z", "atWork": 0, "waiting": 0}
+    sweeps = [
+        _sweep("<b>grid</b>"),
+        _sweep("stop", cancelRequested=True),
+        _sweep("tune", total=12, counts={"succeeded": 12}, **ended),
+    ]
+    asked_for: list[str] = []
+
+    async def answer(route: Route) -> None:
+        asked_for.append(route.request.url.rpartition("?")[2])
+        older = [_sweep("old", counts={"failed": 1}, **ended)] if "since=7d" not in asked_for[-1] else []
+        await route.fulfill(json={"sweeps": [*sweeps, *older], "more": bool(older)})
+
+    await page.route("**/api/sweeps?*", answer)
+    listed_jobs = await answer_jobs(page, lambda _: {"jobs": [], "next": None})
+    await page.get_by_role("link", name="Sweeps").click()
+
+    rows = page.get_by_role("region", name="Sweeps").get_by_role("listitem")
+    await expect(page.locator(".title .count")).to_have_text("3 sweeps")
+    await expect(rows.locator(".counts")).to_have_text(
+        [
+            "active, 500 jobs:466 succeeded1 lost1 at work32 waiting",
+            "being cancelled, 500 jobs:466 succeeded1 lost1 at work32 waiting",
+            "ended, 12 jobs:12 succeeded",
+        ]
+    )
+    await expect(rows.locator(".soft")).to_have_text(
+        [re.compile("^begun "), re.compile("^begun "), re.compile("^ended ")]
+    )
+    await expect(page.get_by_role("link", name="<b>grid</b>", exact=True)).to_be_visible()
+    await expect(page.get_by_role("link", name="Compare the jobs of tune")).to_have_attribute(
+        "href", "#/jobs?sweep=s_tune&view=compare"
+    )
+    assert await reader.violations_everywhere() == []
+    assert asked_for[0] == "since=7d&limit=200"
+
+    await page.get_by_role("button", name="Include older ones").click()
+    await expect(page.locator(".title .count")).to_have_text("4+ sweeps")
+    await expect(page.get_by_text("There are more than these 4.")).to_be_visible()
+    assert listed_jobs == []
+    await page.get_by_role("link", name="tune", exact=True).click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Sweep")
+    assert page.url.endswith("#/jobs?sweep=s_tune")
+
+
+async def test_where_no_sweep_is_recent_the_page_says_so(reader: Reader) -> None:
+    page = reader.page
+    await page.route("**/api/sweeps?*", lambda route: route.fulfill(json={"sweeps": [], "more": False}))
+
+    await reader.open("jobs?group=sweep")
+
+    await expect(
+        page.get_by_text("No sweep is active, and none has ended in the last 7 days.")
+    ).to_be_visible()
 
 
 async def test_a_parameter_is_compared_with_the_last_value_of_a_metric(reader: Reader, door: Door) -> None:

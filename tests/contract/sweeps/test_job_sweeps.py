@@ -126,13 +126,13 @@ async def test_the_end_is_one_write_with_its_event(store: ShardedTable) -> None:
     assert await TableOutbox(store).notice(sweep.id, 1) == notice
 
 
-async def _ended(port: TableJobSweeps, *, event: bool = True) -> JobSweep:
+async def _ended(port: TableJobSweeps, key: str = "k", *, at: datetime = NOW, event: bool = True) -> JobSweep:
     """A sweep that has ended, of which the event, if it has one, is on its way."""
-    sweep = _sweep()
+    sweep = _sweep(key)
     stored = await port.create(sweep, TEMPLATE)
     after = sweep.after_ends(dict.fromkeys(range(4), JobState.FAILED))
-    after = after.model_copy(update={"recorded_jobs": 4, "ended": NOW})
-    notice = notice_of_end(after, at=NOW, source="urn:slipway", due=NOW, pull=False) if event else None
+    after = after.model_copy(update={"recorded_jobs": 4, "ended": at})
+    notice = notice_of_end(after, at=at, source="urn:slipway", due=at, pull=False) if event else None
     assert await port.end(stored, after, notice)
     return after
 
@@ -186,3 +186,39 @@ async def test_what_a_process_left_beside_a_tombstone_goes_with_the_next_look(st
     assert await port.gather(sweep.id) is None
 
     assert await _due(store, NOW + timedelta(days=1)) == []
+
+
+async def _recent(store: ShardedTable, since: datetime) -> tuple[list[str], list[str]]:
+    """The ids of the active sweeps, and of those that have ended since then."""
+    port = TableJobSweeps(store)
+    answers = [await port.recent(n, since) for n in range(store.shards)]
+    ended = [key.rpartition("|")[2] for one in answers for key in one.ended]
+    return [sweep for one in answers for sweep in one.active], ended
+
+
+async def test_active_sweeps_and_those_that_ended_since_a_moment_are_named(store: ShardedTable) -> None:
+    port, goes_on = TableJobSweeps(store), _sweep("other")
+    await port.create(goes_on, TEMPLATE)
+    ended = await _ended(port, event=False)
+
+    assert await _recent(store, NOW - timedelta(days=1)) == ([goes_on.id], [ended.id])
+    assert await _recent(store, NOW) == ([goes_on.id], [ended.id])
+    assert await _recent(store, NOW + timedelta(milliseconds=1)) == ([goes_on.id], [])
+
+    finished = await port.gather(ended.id)
+    assert finished is not None
+    assert await port.entomb(finished, ended.tombstone("x.jsonl#0+1"))
+    assert await _recent(store, NOW) == ([goes_on.id], [])
+
+
+async def test_of_many_that_ended_the_oldest_is_named_first(store: ShardedTable) -> None:
+    port, names = TableJobSweeps(store), ("third", "first", "second")
+    for name, days in zip(names, (3, 1, 2), strict=True):
+        await _ended(port, name, at=NOW + timedelta(days=days), event=False)
+
+    keys = [key for n in range(store.shards) for key in (await port.recent(n, NOW)).ended]
+    of_shards = [(await port.recent(n, NOW)).ended for n in range(store.shards)]
+
+    assert all(list(one) == sorted(one) for one in of_shards)
+    order = [key.rpartition("|")[2] for key in sorted(keys)]
+    assert order == [sweep_id(name) for name in ("first", "second", "third")]

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from shared.adapters.storage.table import joined
+from shared.core.job import Job
 from shared.core.job_sweeps.record import JobSweep
 from shared.core.ledger.finished_jobs import location_of
 from shared.core.ledger.job_sweeps import sweep_of_line
@@ -65,9 +66,18 @@ def _wrongly_archived(world: World, sweep: JobSweep) -> list[str]:
 
 
 def waits(world: World) -> list[str]:
-    """The jobs that wait for a seat without showing it."""
+    """The jobs that wait for a seat without showing it, or what holds them before or behind that."""
     return [
         f"{job.id} does not say what it waits for"
         for job in world.ledger.jobs
-        if job.needs_seat and job.attempt == 1 and (job.waiting is None or job.waiting.word != "SweepTurn")
+        if job.needs_seat
+        and job.attempt == 1
+        and (job.waiting is None or job.waiting.word not in _words(job))
     ]
+
+
+def _words(job: Job) -> set[str]:
+    """What a job of a sweep may say; behind its seat it may wait for its person's other jobs, and then on."""
+    if job.paused is not None:
+        return {"JobPaused"}
+    return {"SweepTurn"} | ({"PersonQuota", "TeamQuota"} if job.claim is not None else set())

@@ -14,6 +14,7 @@ import pytest
 
 from bench.__main__ import Figures, one_round
 from bench.clusters import batch, kubernetes
+from bench.cost.many import measure
 from bench.cost.money import CALL, FREE_CALLS, FREE_SECONDS, SECOND, active, by_service, dollars, monthly
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
@@ -25,6 +26,8 @@ from bench.passes import pass_over
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import ROOT, Requests, polls
 from tests.breadth import size
+
+PAGE = ROOT / "docs/how-to/serve-thirty-people.md"
 
 
 def test_requests_are_sorted_by_what_they_cost() -> None:
@@ -61,6 +64,18 @@ def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
     # A message for each end costs as much as the job itself: less where ten ends share one.
     assert cost(load, request).dollars_a_million <= 16
     assert cost(replace(load, pushed=10.0), request).dollars_a_million <= 11
+
+
+async def test_the_bill_of_thirty_people_is_that_of_its_command() -> None:
+    command = "python -m bench.cost.scale --jobs-a-day 500 --active 60"
+    (row,) = (line for line in PAGE.read_text(encoding="utf-8").splitlines() if command in line)
+
+    load = Load(500, 60)
+    price = cost(load, await count(load))
+
+    assert row.endswith(f"| ${price.dollars_a_month:.2f} |")
+    assert price.dollars["logs"] == 0
+    assert max(price.shares.values()) < 0.05  # of each limit
 
 
 def test_an_instance_is_billed_for_at_least_a_second_and_never_twice_at_once() -> None:
@@ -214,14 +229,14 @@ async def test_a_small_download_is_measured_in_every_way() -> None:
 
 
 def test_a_job_asks_and_computes_no_more_than_its_bounds_allow() -> None:
-    kept = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
+    limits = json.loads((ROOT / "bench/instructions/bounds.json").read_text())
     program = [sys.executable, "-m", "bench.instructions.jobs", "64"]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     ran = subprocess.run(program, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
 
     figures = json.loads(ran.stdout)
-    assert figures.keys() == kept["bounds"].keys() - {"instructions"}
-    assert exceeded(figures, kept["bounds"], same_build(kept["python"])) == []
+    assert figures.keys() == limits["bounds"].keys() - {"instructions"}
+    assert exceeded(figures, limits["bounds"], same_build(limits["python"])) == []
 
 
 def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> None:
@@ -230,3 +245,9 @@ def test_a_count_above_its_bound_is_named_and_another_build_has_some_room() -> N
     assert exceeded({"rows": 12.0}, bounds, {}) == ["a job takes 12.00 rows, and at most 11.0 are allowed"]
     for alike, wrong in ((True, 1), (False, 0)):
         assert len(exceeded({"instructions": 9e6}, bounds, {"instructions": alike})) == wrong
+
+
+async def test_a_pass_over_many_jobs_reads_their_pages_and_no_more() -> None:
+    many = await measure(size(10_000, 2_500), passes=1)
+    assert many.pages == 4 * math.ceil(size(10_000, 2_500) / 4 / 1_000)
+    assert many.microseconds > 0

@@ -39,6 +39,8 @@ COMPARED = {
     "lifecycle/operators/conditions.py: abs(now - one.since) >= _SILENT": _BOTH_SIDES,
     "operate/common_waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
     "operate/overview/expectation.py: latest < ports.clock()": "only a sentence about a start differs",
+    "operate/overview/overview.py: now < last.at": "all ends are read again, as in every ten minutes",
+    "operate/overview/month.py: timedelta() <= now - last.whole_at < _WHOLE": _BOTH_SIDES,
     "lifecycle/archive.py: ports.clock() - job.history[-1].at >= ports.policy.retention + _PATIENCE": (
         "the record of a job that ended is kept longer; nothing waits for that"
     ),

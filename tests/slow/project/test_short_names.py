@@ -48,6 +48,10 @@ SHORT = {
     "shared/core/teams/document.py: hashlib.sha256(json.dumps(as_json(teams)).encode()).hexdigest()[:32]": (
         _VERSION
     ),
+    "shared/core/teams/persons.py: "
+    "hashlib.sha256(source.encode(errors='backslashreplace')).hexdigest()[:12]": (
+        "of ids that a tenant or an operator gave; two that are alike would share one limit"
+    ),
     "shared/engines/kubernetes/job/request.py: "
     "hashlib.sha256(json.dumps(_texts()).encode()).hexdigest()[:12]": (
         "of the programs of one version, which no sender chooses"

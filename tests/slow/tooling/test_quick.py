@@ -26,13 +26,21 @@ def test_make_test_runs_some_cases_of_each_test_of_its_list_and_of_what_computes
     commands = quick.commands_of_make_test(["-x"])
 
     number = {place: argv[3] for argv in commands for place in argv if place.startswith("tests/")}
-    of_unit = [*quick.rooms(), *quick.BESIDE_UNIT]
     assert number == {
-        **dict.fromkeys(IN_MAKE_TEST, f"--cases={OF_OTHERS}"),
-        **dict.fromkeys(of_unit, f"--cases={OF_UNIT}"),
+        **dict.fromkeys((*IN_MAKE_TEST, *quick.BESIDE_UNIT), f"--cases={OF_OTHERS}"),
+        **dict.fromkeys(quick.rooms(), f"--cases={OF_UNIT}"),
     }
     assert sum(len(argv) for argv in commands) == len(number) + 7 * len(commands), "each place once"
     assert all(argv[-1] == "-x" for argv in commands)
+
+
+def test_make_quick_runs_one_case_of_each_test_that_is_not_long_and_make_test_leaves_out_none() -> None:
+    quickly = [argv for argv in quick.commands() if argv[0] == "pytest"]
+    places = {place for argv in quickly for place in argv if place.startswith("tests/")}
+
+    assert places == {*quick.rooms(), quick.OF_SOURCE}
+    assert all(argv[3] == "--cases=1" and tuple(argv[-2:]) == quick.NOT_LONG for argv in quickly)
+    assert [argv for argv in quick.commands_of_make_test() if "-m" in argv] == []
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_turns_are_fair_and_keep_the_order_within_a_team(
         assert [row for row in result if row.team == team] == own[: sum(row.team == team for row in result)]
 
 
+@pytest.mark.long
 async def test_shares_in_a_simulation_are_as_the_weights_say() -> None:
     result = await simulate(size(20, 4), size(1_000, 240))
 

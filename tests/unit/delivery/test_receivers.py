@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from shared.adapters.storage.rows import notice_of_row
 from shared.core.job import JobState
 from shared.core.notify.receivers import Receivers
@@ -110,6 +112,7 @@ async def test_who_asks_for_a_pause_gets_it_for_every_event(world: World) -> Non
     assert len(world.webhooks.posts) == 4
 
 
+@pytest.mark.long
 async def test_an_event_that_could_not_even_be_tried_for_days_is_given_up(world: World) -> None:
     world.webhooks.answers = [RECEIVER_DOWN]
     await jobs_that_end(world, ["down"] * 8)

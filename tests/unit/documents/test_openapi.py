@@ -24,6 +24,7 @@ def test_only_what_needs_no_caller_is_public() -> None:
     assert public == {"health", "get_page"}
 
 
+@pytest.mark.long
 def test_it_is_a_valid_openapi_document() -> None:
     from openapi_spec_validator import validate
 

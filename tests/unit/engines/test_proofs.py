@@ -242,6 +242,7 @@ def test_objects_stay_readable_as_json(shared: Shared, name: str) -> None:
     assert (document["token"], len(document["proof"])) == (TOKEN, 64)
 
 
+@pytest.mark.long
 def test_two_thousand_forged_turns_cost_a_run_its_time_and_nothing_else(shared: Shared) -> None:
     first = _begun(shared)
     for number in range(2, 2000):

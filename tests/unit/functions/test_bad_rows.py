@@ -109,6 +109,7 @@ async def _answers(result: Furnished, number: int) -> dict[str, func.HttpRespons
     return answers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind.key != "owner"], ids=lambda kind: "/".join(kind[:2])
 )

@@ -298,6 +298,7 @@ def _matches() -> Iterator[Any]:
 MATCHES = list(_matches())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("door", "pairs"), MATCHES)
 async def test_every_door_takes_every_feature_beside_every_other(
     door: str, pairs: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch

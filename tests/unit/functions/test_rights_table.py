@@ -42,7 +42,7 @@ TABLE = {
     **dict.fromkeys(("pause", "resume", "audit", "get_teams", "put_teams", "get_dead", "redrive"), _OPERATES),
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
-    **dict.fromkeys(("get_settings", "get_overview"), _ALL),
+    **dict.fromkeys(("get_settings", "get_overview", "get_sweeps"), _ALL),
     # Of all jobs that fit, each caller ends what they may: tests/unit/operate/ends/test_cancel_jobs.py.
     "cancel_jobs": _ALL,
     # Managers see the acts on jobs of their own teams.

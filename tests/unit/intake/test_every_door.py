@@ -83,6 +83,7 @@ async def test_a_document_that_is_too_large_once_it_is_sealed_is_refused(world: 
     assert "500000 can be kept" in message
 
 
+@pytest.mark.long
 async def test_a_document_that_is_too_large_spoils_no_other(world: World) -> None:
     texts = [GROWS if n % 5 == 0 else json.dumps(job_json()) for n in range(10)]
     bodies = (message_arrived(world.ports, text.encode(), f"m{n}") for n, text in enumerate(texts))

@@ -95,6 +95,7 @@ async def test_a_secret_in_a_text_is_in_no_answer_and_in_no_line_that_is_shown(
         assert json.dumps(secret)[1:-1] not in "".join(reports)
 
 
+@pytest.mark.long
 async def test_a_label_and_a_key_of_a_job_show_no_secret(world: World) -> None:
     secrets: list[str] = []
     for number, (_, text, secret) in enumerate(share(SHAPES, 2, 3)):

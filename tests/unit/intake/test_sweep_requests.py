@@ -221,6 +221,7 @@ async def test_the_jobs_have_what_the_message_of_their_sweep_says(world: World) 
         assert job.retry == sweep.retry == Budget(infrastructure=1, user=2)
 
 
+@pytest.mark.long
 async def test_the_jobs_of_a_large_sweep_are_recorded_once_each(world: World) -> None:
     number = size(1_000, 250)
     result = await _post(world, sweep={"lr": {"range": [0, number]}, "seed": [1]}, parallel=3)

@@ -241,6 +241,7 @@ async def test_batches_follow_each_other_within_one_run(world: World) -> None:
     assert len(world.archive.blobs) >= 6
 
 
+@pytest.mark.long
 async def test_a_job_with_more_events_than_a_transaction_holds_is_archived_whole(world: World) -> None:
     accepted = await world.message({"spec": job_json(), "notify": [HOOK | {"events": ["queued", "running"]}]})
     for _ in range(60):

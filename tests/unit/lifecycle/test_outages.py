@@ -46,6 +46,7 @@ def leftovers(world: World) -> list[str]:
 # A cluster that does not answer
 
 
+@pytest.mark.long
 async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world: World) -> None:
     before = [(await world.message(JOB, f"before{n}")).job.id for n in range(20)]
     world.engine.down = True
@@ -187,6 +188,7 @@ async def test_a_cluster_that_does_not_answer_has_a_breaker_of_its_own(world: Wo
 # Unknown is a state of knowledge
 
 
+@pytest.mark.long
 async def test_an_unreachable_cluster_never_starts_a_second_copy_nor_loses_a_job(world: World) -> None:
     job = (await world.message(JOB)).job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
@@ -269,6 +271,7 @@ class _BrownOut(MemoryTable):
             raise Unavailable("storage answered 503")
 
 
+@pytest.mark.long
 async def test_a_brown_out_of_storage_loses_and_doubles_nothing_and_logs_no_stack_trace(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

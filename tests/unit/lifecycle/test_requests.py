@@ -106,6 +106,7 @@ async def test_one_job_in_an_idle_system_costs_three_transactions_and_a_look_at_
     assert QUEUE + table.requests.total() < 7
 
 
+@pytest.mark.long
 async def test_four_hundred_jobs_cost_less_than_three_requests_each(world: World, table: Counted) -> None:
     world.use(engines=Engines(Instant()))
     await many(world, 400)
@@ -114,6 +115,7 @@ async def test_four_hundred_jobs_cost_less_than_three_requests_each(world: World
     assert table.requests.total() / 400 + QUEUE <= 2.7
 
 
+@pytest.mark.long
 async def test_jobs_whose_ends_are_pushed_cost_no_read(world: World, table: Counted) -> None:
     jobs = await many(world, 400)
     switch = table.requests["get"]
@@ -154,6 +156,7 @@ class Counting(MemoryEngine):
         return await super().status(cluster, targets)
 
 
+@pytest.mark.long
 async def test_a_pass_over_many_jobs_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
     world: World, table: Counted
 ) -> None:

@@ -303,7 +303,7 @@ async def test_records_that_cannot_be_read_hold_up_no_archive_and_are_named(worl
     world.pass_time(33 * DAY)
 
     assert (await archive(world.ports)).jobs == len(good)
-    assert len([key for key in world.ledger.held if key[1].startswith("f|")]) == len(bad)
+    assert len([key for key in world.ledger.held if key[1].startswith("g|d|")]) == len(bad)
     assert {name.rpartition("|")[2] for name in await named(world)} == set(bad)
 
 

@@ -130,6 +130,7 @@ async def test_empty_lines_are_passed_over(world: World) -> None:
     assert ([one.subject for one in page.acts], page.unreadable) == (["j_1"], 0)
 
 
+@pytest.mark.long
 async def test_one_page_reads_a_bounded_part_of_a_long_trail_and_the_next_goes_on(world: World) -> None:
     line = act(1, by="bob").line
     world.activity.blobs[BLOB] = GOOD + line * ((MOST_REQUESTS + 1) * CHUNK // len(line))

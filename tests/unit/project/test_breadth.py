@@ -17,6 +17,7 @@ from tests.breadth import (
     size,
     some_each,
     try_everything,
+    usual_examples,
 )
 
 
@@ -108,10 +109,15 @@ def test_some_examples_are_always_tried_and_fewer_where_some_cases_are() -> None
     results = []
     for everything, only_some in ((True, False), (True, True), (False, False), (False, True)):
         try_everything(everything, only_some=only_some)
-        results.append((examples(30), examples(600), size(9, 5), size(9, 5, 2)))
+        results.append((examples(30), examples(600), usual_examples(), size(9, 5), size(9, 5, 2)))
     try_everything(before[0], every_fault=before[1], only_some=before[2])
 
-    assert results == [(30, 600, 9, 9), (30, 600, 9, 9), (20, 120, 5, 5), (10, 60, 5, 2)]
+    assert results == [
+        (30, 600, 100, 9, 9),
+        (30, 600, 100, 9, 9),
+        (20, 120, 100, 5, 5),
+        (10, 60, 10, 5, 2),
+    ]
 
 
 @pytest.mark.parametrize("kinds", [5, 6, 7, 9, 11, 12])

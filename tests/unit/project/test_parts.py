@@ -68,6 +68,7 @@ def test_all_parts_together_have_every_test_once() -> None:
     assert places[-3:] == ["tests/unit", "--ignore=tests/acceptance/slurm", "--ignore=tests/contract/slurm"]
 
 
+@pytest.mark.long
 def test_a_change_of_a_module_concerns_each_part_whose_tests_import_it() -> None:
     unpaid = {
         f"{source} → {part_of(test)}"

@@ -27,7 +27,7 @@ _VALUE = re.compile(r"[A-Z]{3,}")
 
 
 class Scene:
-    """A job that has ended, one that waits, one that is held, two sweeps, and a dead message."""
+    """Jobs: one has ended, one waits, and one for that, one is held; two sweeps, and a dead message."""
 
     def __init__(self, world: World, values: dict[str, str]) -> None:
         self.world, self.values = world, values
@@ -46,6 +46,8 @@ class Scene:
         await world.make_pass()
         await world.wake()
         waits = (await world.message({"spec": job_json(), "name": "waits"}, "m2")).job.id
+        later = {"spec": job_json(), "name": "later", "after": [waits]}
+        later_id = (await world.message(later, "m4")).job.id
         held = await _held(world)
         ended, tune = await _sweep(world, "ended"), await _sweep(world, "tune")
         await cancel_sweep(world.ports, ended)
@@ -53,7 +55,7 @@ class Scene:
             await world.make_pass()
         await world.ports.dead.keep(dead := _dead(world))
         (event,) = await world.ports.outbox.events(ran)
-        values = {"RAN": ran, "WAITS": waits, "ENDED": ended, "SWEEP": tune, "HELD": held}
+        values = {"RAN": ran, "WAITS": waits, "ENDED": ended, "SWEEP": tune, "HELD": held, "LATER": later_id}
         scene = cls(world, {**values, "EVENT": event.event_id, "DEAD": dead.id, "HOOK": HOOK})
         scene.files["receipt"] = world.receipt(await world.job(ran))
         return scene

@@ -61,7 +61,7 @@ CHANGES = {
     "events test": "events test HOOK",
     "login": "login URL",
     "pause": "pause --reason upgrade",
-    "priority": "priority WAITS high",
+    "priority": "priority LATER high",
     "release": "release HELD",
     "rerun": "rerun FOLDER/receipt.json",
     "resume": "resume",
@@ -73,8 +73,8 @@ CHANGES = {
 MORE = {
     "cancel all": "cancel --state active --yes",
     "dead redrive all": "dead redrive all",
-    "pause one": "pause WAITS --reason upgrade",
-    "resume one": "resume WAITS",
+    "pause one": "pause LATER --reason upgrade",
+    "resume one": "resume LATER",
     "events redeliver one": "events redeliver EVENT",
     "submit a sweep": "submit FOLDER/sweep.json",
 }
@@ -87,10 +87,13 @@ OTHERS = {
     **dict.fromkeys(("demo", "emulate batch", "tensorboard", "up"), "starts programs of this machine"),
     **dict.fromkeys(("forward", "shell", "ssh-config"), "starts a tool in a job, which repeats nothing"),
     **dict.fromkeys(("code", "data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
+    "data rm": "tests/contract/test_data_rm.py",
     "doctor": "reports what is, and so repeats nothing",
+    "mcp": "runs the other commands: tests/slow/slipway/test_mcp.py",
     "preempt": "tests/unit/slipway/commands/preempt/test_preempt.py",
     "prices": "reads the price list of Azure",
     "setup": "makes what is missing, each time",
+    **dict.fromkeys(("backup make", "backup restore"), "the table of storage: tests/contract/test_backup.py"),
     "support": "reports what is, and so repeats nothing",
 }
 Method = Callable[[Client, "Scene"], Any]

@@ -88,9 +88,9 @@ function OneCluster({ cluster, jobs, isCut }: { cluster: Cluster; jobs: JobLine[
 }
 
 /** Its engine, how many nodes it has, and of which kind. */
-function words({ engine, state, nodes, maximum, counts = {}, size, priority }: Cluster): string {
+function words({ engine, state, nodes, maximum, counts = {}, size, priority, gpus }: Cluster): string {
   const busy = Object.entries(counts).filter(([, count]) => count > 0);
   const number = state === "not listed" ? "an unknown number" : nodes;
   const byState = busy.length > 0 ? ` (${busy.map(([word, count]) => `${count} ${word}`).join(", ")})` : "";
-  return [`${engine}, reachable, ${state}: ${number} of at most ${maximum ?? "any number of"} nodes${byState}`, size, priority].filter(Boolean).join(", ");
+  return [`${engine}, reachable, ${state}: ${number} of at most ${maximum ?? "any number of"} nodes${byState}`, gpus && `${gpus.free} of ${gpus.all} GPUs free`, size, priority].filter(Boolean).join(", ");
 }

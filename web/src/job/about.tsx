@@ -30,6 +30,7 @@ export function Facts({ job }: { job: JobDetail }) {
     ["Goes on from", job.resumes && <a href={link(["jobs", job.resumes])}>{job.resumes}</a>],
     ["Receipt", <code>{job.receipt}</code>],
     ["Terminal", <Lines lines={[`slipway log ${job.id} --follow`]} />],
+    ["Change it", job.state === "accepted" && mayChange(job) && <Lines lines={[`slipway priority ${job.id} high`, job.waiting?.word === "JobPaused" ? `slipway resume ${job.id}` : `slipway pause ${job.id}`]} />],
     ["Enter it", job.state === "running" && mayChange(job) && <Lines lines={[`slipway shell ${job.id}`, `slipway forward ${job.id} PORT`, `slipway ssh-config ${job.id}`]} />],
   ];
   return (

@@ -80,7 +80,7 @@ function title({ name, jobs }: Group, kind: Kind): string {
   return kind === "sweep" ? (jobs[0]?.name.replace(/-\d+$/, "") ?? name) : name;
 }
 
-function When({ at }: { at: string }) {
+export function When({ at }: { at: string }) {
   const time = new Date(at);
   return (
     <time dateTime={at} title={exactTime(time)}>

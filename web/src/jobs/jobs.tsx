@@ -13,12 +13,19 @@ import { Rows } from "./rows";
 import { apiQuery, type Filters, searchOf } from "./search/keys";
 import { States } from "./states";
 import { LazySweep } from "./sweep/lazy";
+import { Sweeps } from "./sweeps";
 
 /** Milliseconds. An idle view asks four times a minute: three times for the list, once for its counts; or twice, and for a sweep and a curve. */
 const [LIST, LIST_OF_SWEEP] = [20_000, 30_000];
 
-/** The jobs of a search. */
+/** The jobs of a search, or all sweeps. */
 export function Jobs({ route }: { route: Route }) {
+  const isAll = Object.keys(apiQuery(route.query)).length === 0;
+  if (isAll && headingOf(route.query) === "Sweeps") return <Sweeps ways={<Ways query={route.query} hasSweeps />} />;
+  return <SearchedJobs route={route} />;
+}
+
+function SearchedJobs({ route }: { route: Route }) {
   const query = apiQuery(route.query);
   const key = JSON.stringify(query);
   const list = useMemo(() => listOf(route.query), [key, JSON.stringify(route.query)]);

@@ -20,7 +20,7 @@ _BY_KEY: Mapping[tuple[str, str], Callable[[Row], object]] = {
     (SHARDS, "t|"): listed.turn_of,
     (SHARDS, "w|"): job_sweeps.sweep_of,
     (SHARDS, "p|"): lambda row: rows.moment_of(row["Due"]),
-    **{(SHARDS, kind): lambda row: row["RowKey"] for kind in ("f|", "v|")},
+    (SHARDS, "v|"): lambda row: row["RowKey"],
     (DROPS, ""): other_rows.drop_memo_of,
     (other_rows.RECEIVERS, ""): other_rows.disabled_of,
     (other_rows.DEAD, ""): other_rows.dead_of,

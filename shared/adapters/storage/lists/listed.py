@@ -1,9 +1,9 @@
 """The rows from which lists of jobs are read, as pure translations.
 
 `l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
-state, experiment, cluster and sweep; in the group `d` by the time of their end, in the others by that of
-their creation · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one. `Shown`
-has all that a list shows of a job: each transition writes it.
+state, experiment, cluster and sweep; in the group `d` by the time of their end, for the archiver as well, in
+the others by that of their creation · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one.
+`Shown` has all that a list shows of a job: each transition writes it.
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ def shown_rows(job: Job, shards: int) -> list[Entity]:
         key = f"{BY_END}{listed(job.stage.at)}|{job.id}"
         entities.append({**row_of(job.id, key, shards), **shown, **_ended_columns(job)})
     return entities
+
+
+def leads_to_archive(row: Entity) -> bool:
+    """Whether the archiver finds the job of a row by it."""
+    return str(row["RowKey"]).startswith(BY_END)
 
 
 def _ended_columns(job: Job) -> Entity:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +24,6 @@ _VERBS = {"create": "POST", "replace": "PUT", "merge": "PATCH", "upsert": "PATCH
 _GUARDED = ("replace", "merge", "delete")
 _STATUS = re.compile(rb"\nHTTP/1\.1 (\d{3})")
 _ETAG = re.compile(rb"\n[Ee][Tt][Aa][Gg]: *([^\r\n]+)")
-_PLAIN = re.compile(r"[A-Za-z0-9_|-]+")
 _CODE = re.compile(rb'"code" *: *"(\w+)"')
 #: Statuses about the rows of the request, as opposed to the request itself or the state of the service.
 _ABOUT_ROWS = (404, 409, 412)
@@ -62,25 +61,32 @@ class RestTable:
         if key_range.limit:
             query["$top"] = str(key_range.limit)
         entities: list[Row] = []
-        after: dict[str, str] = {}
-        while True:
-            answer = await self._rest.call(
-                "GET", f"/{self.name}()", query | after, headers={"Accept": _JSON}, expected=(404,)
-            )
-            if answer.status == 404:
-                return entities
-            page = from_json(answer.body)["value"]
+        async for page in self.pages(query):
             if key_range.etags:
                 for row in page:
                     row[ETAG] = _etag(row["Timestamp"])
             entities += page
+            if 0 < key_range.limit <= len(entities):
+                return entities[: key_range.limit]
+        return entities
+
+    async def pages(self, query: Mapping[str, str]) -> AsyncIterator[list[Row]]:
+        """The rows that fit a query, all of them without one, page after page; a missing table has none."""
+        after: dict[str, str] = {}
+        while True:
+            answer = await self._rest.call(
+                "GET", f"/{self.name}()", {**query, **after}, headers={"Accept": _JSON}, expected=(404,)
+            )
+            if answer.status == 404:
+                return
+            yield from_json(answer.body)["value"]
             after = {
                 name: answer.headers[f"x-ms-continuation-{name.lower()}"]
                 for name in ("NextPartitionKey", "NextRowKey")
                 if f"x-ms-continuation-{name.lower()}" in answer.headers
             }
-            if not after or 0 < key_range.limit <= len(entities):
-                return entities[: key_range.limit] if key_range.limit else entities
+            if not after:
+                return
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """Send the operations as one transaction, in one POST to $batch."""
@@ -123,7 +129,7 @@ class RestTable:
 
 def _written(key: str) -> str:
     """A key as an address has it. Ours mostly need no more than another bar."""
-    if _PLAIN.fullmatch(key):
+    if key.isascii() and key.replace("|", "").replace("_", "").isalnum():
         return key.replace("|", "%7C")
     return quote(key.replace("'", "''"), safe="")
 

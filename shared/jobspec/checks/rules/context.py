@@ -139,4 +139,4 @@ def only_if(may_apply: Callable[[Context], object]) -> Callable[[Rule], Rule]:
 
 
 def _texts(nodes: Iterator[Node]) -> list[Node]:
-    return [node for node in nodes if node.text]
+    return [node for node in nodes if node.value and isinstance(node.value, str)]

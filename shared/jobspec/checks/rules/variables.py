@@ -97,7 +97,6 @@ def variables(context: Context) -> Iterator[Problem]:
 
 def prefixes(context: Context) -> Iterator[Problem]:
     """The variable that a path of results begins with has to be set before the directories are made."""
-    own = _names(context) | set(_ids(context, "outputDirectories", _OUTPUT))
     for node in context.prefixes:
         name = first_variable(node.text or "")
         if not name and (node.text or "").startswith("$"):
@@ -106,7 +105,7 @@ def prefixes(context: Context) -> Iterator[Problem]:
             yield problem("SW045", node.pointer, message, f"write $NAME or ${{NAME}}; {_ROOTED}", "error")
         if not name or name in KNOWN_VARIABLES or name in _OF_SYSTEMS or name.startswith(_INPUT):
             continue
-        if name in own:
+        if name in _names(context) or name in _ids(context, "outputDirectories", _OUTPUT):
             message = f"${name[:80]} is set after the directories of the results are made{LOST}"
             yield problem("SW045", node.pointer, message, _ROOTED, "error", piece=name)
         else:
@@ -137,6 +136,6 @@ def _ids(context: Context, name: str, prefix: str) -> _Ids:
 
 
 def _names(context: Context) -> set[str]:
-    lists = ("environmentVariables", "secrets")
-    names = (entry.member("name").text for key in lists for entry in context.properties.member(key).each())
-    return {text for text in names if text}
+    values = [context.properties.member(key).value for key in ("environmentVariables", "secrets")]
+    entries = [entry for one in values if isinstance(one, list) for entry in one if isinstance(entry, dict)]
+    return {name for entry in entries if isinstance(name := entry.get("name"), str) and name}

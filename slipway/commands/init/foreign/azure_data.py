@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from slipway.commands.init.foreign.common import DATA
-from slipway.commands.init.foreign.draft import UNKNOWN, Draft
+from slipway.commands.init.foreign.draft import UNKNOWN, Draft, shown
 from slipway.commands.init.foreign.yaml_tree import Member
 
 _IN_OUTPUT = "what the job writes is kept with it: slipway download JOB"
@@ -39,7 +39,8 @@ def input_of(member: Member, draft: Draft) -> None:
     where = path.text or "" if path is not None else ""
     place = _place(where)
     if place is None:
-        draft.note(path or member, "none", f"set {variable}, or write its path into the command; {DATA}")
+        advice = f"set {shown(variable)}, or write its path into the command; {DATA}"
+        draft.note(path or member, "none", advice)
         return
     if not any(one["relativeMountPath"] == member.name for one in draft.mounts):
         mount = {"accountName": place.account, "containerName": place.container}

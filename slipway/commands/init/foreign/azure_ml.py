@@ -19,11 +19,11 @@ from slipway.commands.init.foreign.draft import (
     apply,
     count_of,
     is_read,
+    shown,
     text_of,
 )
 from slipway.commands.init.foreign.shell_words import FIRST_ADDRESS, RANK
 from slipway.commands.init.foreign.yaml_tree import Member
-from slipway.terminal.characters import printable
 
 _ENVIRONMENT = "environment.yml"
 _BINDING = re.compile(r"\$\{\{\s*((?:inputs|outputs)\.\w+)\s*\}\}", re.ASCII)
@@ -172,7 +172,7 @@ def _bound(root: Member, command: Member, draft: Draft) -> str:
     text = text_of(command, draft)
     bound = _BINDING.sub(lambda match: draft.bindings.get(match[1], match[0]), text)
     for other in dict.fromkeys(_ANY_BINDING.findall(bound)):
-        draft.notes.append(Note(command.line, printable(other), "none", "write its value into the command"))
+        draft.notes.append(Note(command.line, shown(other), "none", "write its value into the command"))
     used = {match[1] for match in _BINDING.finditer(text)}
     for name, one in root.members["inputs"].members.items() if "inputs" in root.members else ():
         if f"inputs.{name}" not in used:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +18,10 @@ NoteKind = Literal["unknown", "none", "secret", "changed"]
 #: What is said of a member that the format does not have.
 UNKNOWN = "not a member of this format; it was left out"
 #: What of a text is shown.
-_SHOWN = 60
+_SHOWN = 120
+#: No number of these files is higher.
+_MOST = 1_000_000_000
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 #: Labels of a job, and the characters of a name and of a value.
 _LABELS, _LABEL_NAME, _LABEL_VALUE = 20, 64, 256
 
@@ -79,10 +83,11 @@ class Draft:
 
     def note(self, member: Member, kind: NoteKind, text: str) -> None:
         """Keep what a person has to know of a member."""
-        self.notes.append(Note(member.line, printable(member.path), kind, text))
+        self.notes.append(Note(member.line, shown(member.path), kind, text))
 
     def variable(self, member: Member, name: str, value: str | None) -> None:
         """Take a variable of the job; a secret is named, and its value stays in the file."""
+        self.check_name(member, name)
         variable = {"name": name, "value": value or "it"}
         if redact(variable) != variable:
             self.secret(member, name)
@@ -94,8 +99,15 @@ class Draft:
 
     def secret(self, member: Member, name: str) -> None:
         """Name a secret of the file, whose value is not copied."""
+        self.check_name(member, name)
         self.ask(f"--secret {name}")
         self.note(member, "secret", f"not copied; set it in your shell: slipway run --secret {name}")
+
+    def check_name(self, member: Member, name: str) -> None:
+        """Raise Failure for what is not the name of a variable: a person copies it into a command."""
+        if not _VARIABLE.fullmatch(name):
+            what = f"{shown(name)} is not the name of a variable"
+            raise Failure(f"{self.file}:{member.line}: {what}; it has letters, digits and _")
 
     def ask(self, option: str) -> None:
         """Keep an option of `slipway run` for the person."""
@@ -104,10 +116,10 @@ class Draft:
 
     def script(self, member: Member, text: str) -> str:
         """The text of a command, without the secrets that it has."""
-        shown = str(redact({"commandLine": text})["commandLine"])
-        if shown != text:
+        safe = str(redact({"commandLine": text})["commandLine"])
+        if safe != text:
             self.note(member, "secret", "a secret in its text was replaced by ***; give it as a variable")
-        return shown
+        return safe
 
     def label(self, member: Member, name: str, value: str) -> None:
         """Take a label, if a job here can have it."""
@@ -117,6 +129,11 @@ class Draft:
             self.note(member, "secret", "looks like a secret, and a label is readable; not copied")
         else:
             self.labels[name] = value
+
+
+def shown(text: str) -> str:
+    """The beginning of a text of the file, for a person, without a secret."""
+    return printable(str(redact({"value": text})["value"]))[:_SHOWN]
 
 
 #: What is done with a member of a format.
@@ -167,8 +184,8 @@ def _is_in(rules: Mapping[str, Rule], path: str) -> bool:
 
 def wrong(member: Member, draft: Draft, kind: str) -> Failure:
     """The failure for a member of another type."""
-    shown = f", not {printable(member.text)[:_SHOWN]}" if member.text else ""
-    return Failure(f"{draft.file}:{member.line}: {printable(member.path)} is {kind}{shown}")
+    text = f", not {shown(member.text)}" if member.text else ""
+    return Failure(f"{draft.file}:{member.line}: {printable(member.path)} is {kind}{text}")
 
 
 def text_of(member: Member, draft: Draft) -> str:
@@ -180,6 +197,7 @@ def text_of(member: Member, draft: Draft) -> str:
 
 def count_of(member: Member, draft: Draft) -> int:
     """A whole number from 1. Raises Failure for anything else."""
-    if not isinstance(member.value, int) or isinstance(member.value, bool) or member.value < 1:
-        raise wrong(member, draft, "a whole number from 1")
-    return member.value
+    value = member.value
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST:
+        raise wrong(member, draft, f"a whole number from 1 to {_MOST:,}")
+    return value

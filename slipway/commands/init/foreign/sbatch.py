@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from shared.jobspec import redact
 from slipway.commands.init.foreign.compose import runs_file
-from slipway.commands.init.foreign.draft import UNKNOWN, Draft, Note
+from slipway.commands.init.foreign.draft import UNKNOWN, Draft, Note, shown
 from slipway.commands.init.foreign.sbatch_options import OPTIONS, Option
 from slipway.commands.init.foreign.sbatch_rules import share
 from slipway.commands.init.foreign.shell_words import name_variables
 from slipway.commands.init.foreign.yaml_tree import Member
 from slipway.failure import Failure
-from slipway.terminal.characters import printable
 
 _DIRECTIVE = re.compile(r"#SBATCH\b(.*)")
 _LETTERS = {option.letter: name for name, option in OPTIONS.items() if option.letter}
@@ -87,7 +86,7 @@ def _options(words: list[str], number: int, draft: Draft) -> Iterator[tuple[Memb
     for word in rest:
         name, value = _split(word)
         if name not in OPTIONS:
-            draft.notes.append(Note(number, printable(word[:60]), "unknown", UNKNOWN))
+            draft.notes.append(Note(number, shown(word.partition("=")[0]), "unknown", UNKNOWN))
             continue
         option, text = OPTIONS[name], value
         if option.value == "needed" and text is None and (text := next(rest, None)) is None:

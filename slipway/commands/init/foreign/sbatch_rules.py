@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 
 from shared.jobspec import SHARE, iso_duration
-from slipway.commands.init.foreign.draft import Draft, Rule, text_of, wrong
+from slipway.commands.init.foreign.draft import Draft, Rule, shown, text_of, wrong
 from slipway.commands.init.foreign.yaml_tree import Member
 
 _TIME = re.compile(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", re.ASCII)
@@ -122,7 +122,7 @@ def export(member: Member, draft: Draft) -> None:
         if equals:
             draft.variable(member, name, value)
         elif name not in ("NONE", "NIL"):
-            what = "your shell's variables stay in it" if name == "ALL" else f"{name} is your shell's"
+            what = "your shell's variables stay in it" if name == "ALL" else f"{shown(name)} is your shell's"
             draft.note(member, "none", f"{what}; send one: slipway run --env NAME")
 
 

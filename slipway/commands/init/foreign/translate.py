@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from shared.jobspec import Source, has_errors
+from shared.jobspec import Source, has_errors, redact, walk
 from slipway.client.request.compose import OUTPUT
 from slipway.client.request.diagnose import diagnosed
 from slipway.commands.init.foreign import azure_ml, dstack, sbatch, sky
 from slipway.commands.init.foreign.compose import files_of
-from slipway.commands.init.foreign.draft import Draft, Note
+from slipway.commands.init.foreign.draft import Draft, Note, shown
 from slipway.commands.init.foreign.yaml_tree import LONGEST, Member, decoded, tree
 from slipway.failure import REJECTED, Failure
 from slipway.terminal.characters import printable
@@ -86,7 +88,7 @@ def _read_yaml(root: Member, draft: Draft) -> str:
 def _only(name: str, kind: str, root: Member, draft: Draft) -> None:
     if kind != name:
         line = root.members["type"].line if "type" in root.members else 1
-        what = f"has the type {printable(kind)[:40]}; only {name} is a job here"
+        what = f"has the type {shown(kind)}; only {name} is a job here"
         raise Failure(f"{draft.file}:{line}: {what}", REJECTED)
 
 
@@ -100,7 +102,7 @@ def _folder(beside: Path, draft: Draft) -> Path:
     if is_below:
         return folder
     advice = f"is not a folder beside {draft.file}; copy what is written into the folder of your code"
-    draft.notes.append(Note(1, printable(draft.folder)[:60], "none", advice))
+    draft.notes.append(Note(1, shown(draft.folder), "none", advice))
     return beside
 
 
@@ -109,12 +111,12 @@ def _text_beside(folder: Path, name: str, draft: Draft) -> str:
     path = folder / name
     try:
         if not path.resolve().is_relative_to(folder.resolve()):
-            what = f"names {printable(name)[:60]}, which is in another folder"
+            what = f"names {shown(name)}, which is in another folder"
             raise Failure(f"{draft.file}: {what}; copy it into this one")
         with path.open("rb") as opened:
             return decoded(opened.read(LONGEST + 1), printable(str(path)))
     except (OSError, ValueError) as error:
-        raise Failure(f"{draft.file}: names {printable(name)[:60]}, which cannot be read") from error
+        raise Failure(f"{draft.file}: names {shown(name)}, which cannot be read") from error
 
 
 def _check(files: Mapping[str, str], name: str) -> None:
@@ -122,7 +124,20 @@ def _check(files: Mapping[str, str], name: str) -> None:
     for file in ("job.json", "slipway.json"):
         if file not in files:
             continue
+        place = _secret_place(json.loads(files[file]))
+        if place:
+            raise Failure(
+                f"{name}: {place} would have a secret; set it in your shell, as a variable", REJECTED
+            )
         problems = diagnosed(Source(files[file].encode()), _NOWHERE / file)
         if has_errors(problems):
             first = next(one for one in problems if one.severity == "error")
             raise Failure(f"{name}: cannot be a job here: {first.pointer}: {first.message}", REJECTED)
+
+
+def _secret_place(document: Any) -> str:
+    """Where a document has a secret; "" for nowhere."""
+    for node, safe in zip(walk(document), walk(redact(document)), strict=True):
+        if isinstance(node.value, str) and node.value != safe.value:
+            return node.pointer
+    return ""

@@ -112,6 +112,7 @@ async def test_a_node_that_failed_is_rebooted_for_half_an_hour_and_then_left() -
     ]
 
 
+@pytest.mark.long
 async def test_a_node_that_azure_does_not_reboot_is_removed_within_the_same_bound() -> None:
     refused = {"POST /pools/t4/nodes/tvm_1/reboot": (409, error("NodeNotReady"))}
     service = Service(counts={"dedicated": {"unusable": 1}}, fail={**refused})

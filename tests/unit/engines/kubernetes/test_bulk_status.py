@@ -73,6 +73,7 @@ def kinds(running: Server) -> Counter[str]:
     return Counter(re.sub(r"/[^/]+-1$", "/NAME", call) for call in running.calls)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("passes", [1, 2])
 async def test_ten_thousand_active_jobs_take_at_most_25_calls_in_a_new_process_as_well(passes: int) -> None:
     many = Many(10_000)

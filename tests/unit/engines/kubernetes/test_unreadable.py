@@ -236,6 +236,7 @@ async def test_a_value_of_another_kind_in_any_place_ends_no_job_and_hides_no_oth
             await _check(path, value)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(400))
 @given(st.sampled_from(PLACES), ANY_JSON)
 async def test_any_json_in_any_place_ends_no_job_and_hides_no_other(path: Path, value: Any) -> None:

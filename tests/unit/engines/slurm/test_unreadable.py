@@ -42,6 +42,7 @@ def _rows(rig: Rig) -> Iterator[Any]:
         yield value
 
 
+@pytest.mark.long
 @BOTH
 async def test_a_job_that_cannot_be_read_hides_no_other_and_has_not_ended(version: str) -> None:
     async with slurm_rig(version) as rig:

@@ -150,6 +150,7 @@ async def test_of_a_drop_of_many_files_that_names_one_the_folder_is_listed_a_few
     assert len(cost.chaos.calls) <= 2 * 2 * 501 + 502
 
 
+@pytest.mark.long
 async def test_every_script_of_many_runs_once(world: World, cost: Cost) -> None:
     await _dropped(world, scripts(40), late=False)
     assert len(world.engine.started) == 40

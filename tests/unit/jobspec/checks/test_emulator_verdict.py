@@ -162,6 +162,7 @@ def _completed(document: Any) -> Any:
     return complete(document, defaults)[0]
 
 
+@pytest.mark.long
 @given(_changed())
 @settings(max_examples=examples(600), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_the_emulator_refuses_nothing_that_is_valid(created: tuple[dict[str, Any], tuple[str, ...]]) -> None:

@@ -103,6 +103,7 @@ def _verdicts(data: bytes) -> tuple[set[tuple[str, str]], set[tuple[str, str]], 
     )
 
 
+@pytest.mark.long
 @given(_documents())
 @settings(max_examples=examples(400), deadline=None)
 def test_the_command_the_api_and_the_drop_decide_alike(document: dict[str, Any]) -> None:

@@ -49,6 +49,7 @@ def test_what_was_masked_once_stays_as_it_is() -> None:
     assert [without_embedded(text) for text in once] == once
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

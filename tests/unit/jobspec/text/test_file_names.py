@@ -71,6 +71,7 @@ def test_a_name_that_is_refused_has_its_true_reason(name: str, flaw: str) -> Non
     assert character_flaw(name) in ("", name_flaw(name))
 
 
+@pytest.mark.long
 def test_the_nodes_and_the_local_storage_judge_every_character_alike() -> None:
     characters = "".join(map(chr, range(sys.maxunicode + 1)))
     refused = {one for one in characters if character_flaw(one)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.table import Operation
 from shared.core.engine import ClusterView
@@ -47,6 +49,7 @@ async def test_while_nothing_changes_a_row_is_written_every_ten_minutes_and_read
     assert world.engine.calls == 60
 
 
+@pytest.mark.long
 async def test_the_ring_is_bounded_and_its_row_fits_the_table(world: World) -> None:
     for minute in range(MOST_POINTS + 20):
         set_nodes(world, idle=1000 + minute, running=100_000, preparing=10_000, leaving=10_000)

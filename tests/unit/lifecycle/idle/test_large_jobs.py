@@ -49,6 +49,7 @@ async def large(world: IdleWorld, works: dict[int, int], *, hours: int = 2) -> J
     return job
 
 
+@pytest.mark.long
 async def test_many_nodes_are_judged_by_reads_that_grow_with_them() -> None:
     world = IdleWorld()
     job = await large(world, {7: 1800})
@@ -62,6 +63,7 @@ async def test_many_nodes_are_judged_by_reads_that_grow_with_them() -> None:
     assert 4 < world.engine.times("read") <= 8
 
 
+@pytest.mark.long
 async def test_pieces_that_cut_lines_say_the_same_as_the_whole_file() -> None:
     world = IdleWorld()
     job = await large(world, {7: 4000, 23: 5000})
@@ -72,6 +74,7 @@ async def test_pieces_that_cut_lines_say_the_same_as_the_whole_file() -> None:
     assert span.seconds == pytest.approx(2 * HOUR - 5000, abs=15)
 
 
+@pytest.mark.long
 async def test_a_longer_limit_reads_further_back() -> None:
     world = IdleWorld()
     job = await large(world, {})
@@ -103,6 +106,7 @@ async def test_what_a_job_writes_instead_of_reports_is_read_to_a_bound() -> None
     assert 4 < world.engine.times("read") <= 8
 
 
+@pytest.mark.long
 async def test_a_pass_costs_a_list_and_a_read_for_each_of_a_bounded_number_of_jobs() -> None:
     world = IdleWorld()
     for number in range(MOST_LOOKS + 6):

@@ -208,6 +208,7 @@ async def test_nothing_is_read_while_both_limits_are_off_or_far() -> None:
         assert calls == []
 
 
+@pytest.mark.long
 async def test_a_pass_looks_at_a_bounded_number_of_jobs_and_at_each_seldom() -> None:
     world = IdleWorld()
     world.percent = 70

@@ -231,6 +231,7 @@ async def test_an_unknown_sweep_is_a_404(world: World) -> None:
         await job_sweep(world.ports, "s_" + "a" * 24)
 
 
+@pytest.mark.long
 async def test_a_pass_costs_one_read_more_for_a_sweep_however_many_jobs_wait(world: World) -> None:
     sweep = await accepted_sweep(world, sweep={"lr": {"range": [0, 100]}, "seed": [1]}, parallel=2)
     await world.make_pass()

@@ -89,6 +89,7 @@ async def _arrive(world: World, host: Ports, number: int) -> None:
         await look_at_folder(host, f"d{number}/")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(size(20, 1)))
 async def test_of_fifty_submissions_at_once_one_runs_at_a_time(seed: int) -> None:
     world, engine = World(), _Counting()

@@ -54,6 +54,7 @@ def counted(world: World) -> Chaos:
     return chaos
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "ranges", "most_reads"), [(MANY, 5, 4), (20, 1, 24)])
 async def test_many_claims_cost_a_query_of_each_shard_and_few_a_read_each(
     world: World, number: int, ranges: int, most_reads: int

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,6 +109,7 @@ async def end_oldest(world: World, source: str) -> bool:
     return bool(theirs)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(ACTS, max_size=20))
 def test_every_job_counts_for_the_team_of_its_acceptance_and_none_waits_for_ever(

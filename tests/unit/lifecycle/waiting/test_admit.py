@@ -170,6 +170,7 @@ async def test_beyond_the_rate_a_message_waits_for_its_turn_in_the_following_hou
     assert len(world.engine.started) == 5
 
 
+@pytest.mark.long
 async def test_what_comes_faster_than_the_rate_for_long_never_starts_faster(world: World) -> None:
     world.policy(max_jobs_per_hour=5)
     started = []

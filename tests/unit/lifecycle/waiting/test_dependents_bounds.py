@@ -157,6 +157,7 @@ async def test_a_record_that_is_not_there_hides_no_other_end(world: World) -> No
     assert await ends_of(world.ports, {done.id, f"j_{'0' * 24}"}) == {done.id: JobState.SUCCEEDED}
 
 
+@pytest.mark.long
 async def test_ends_of_many_jobs_are_read_a_few_at_once(world: World, table: _Slow) -> None:
     number = 3 * _AT_ONCE
     others = [await world.named(f"d{n}") for n in range(number)]

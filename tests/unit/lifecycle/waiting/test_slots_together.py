@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,6 +158,7 @@ async def _play(limit: int, acts: Sequence[tuple[str, Any]]) -> None:
     await play.drain()
 
 
+@pytest.mark.long
 @settings(max_examples=examples(150), deadline=None)
 @given(
     st.integers(1, 4),

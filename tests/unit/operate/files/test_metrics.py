@@ -160,6 +160,7 @@ async def test_the_last_line_counts_after_the_end_also_without_its_break(
     ]
 
 
+@pytest.mark.long
 async def test_an_answer_reads_a_bounded_part_and_the_next_one_goes_on(
     world: World, shelves: Shelves
 ) -> None:

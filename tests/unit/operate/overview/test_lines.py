@@ -65,6 +65,7 @@ async def test_each_job_that_waits_has_the_expectation_of_its_detail(world: Worl
     assert "latest" in expected["third"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [200, 2_000])
 async def test_lists_of_many_jobs_that_wait_read_the_others_once(number: int) -> None:
     world, table = await filled(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,9 @@ from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import JobState, Reason
 from shared.core.ledger.node_history import NodeHistory, Point
+from shared.core.pacing.memo import Memo
 from shared.core.teams.document import Teams
+from shared.intake.arrive import message_arrived
 from shared.lifecycle.archive import archive
 from shared.operate.overview.overview import LARGEST, overview
 from tests.doubles.memory import MemoryLedger, MemoryTable
@@ -287,6 +290,7 @@ async def filled(number: int) -> tuple[World, Counted]:
     return world, table
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [200, 2_000])
 async def test_its_cost_is_some_requests_however_many_ask(number: int) -> None:
     world, table = await filled(number)
@@ -306,6 +310,7 @@ async def test_its_cost_is_some_requests_however_many_ask(number: int) -> None:
     assert [group.jobs for group in bodies[0].failures] == [number // 100] * 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [200, 2_000])
 async def test_one_caller_costs_some_requests_and_the_rows_of_the_time(number: int) -> None:
     world, table = await filled(number)
@@ -315,6 +320,40 @@ async def test_one_caller_costs_some_requests_and_the_rows_of_the_time(number: i
     assert table.requests <= 12 + 4
     assert table.read <= number // 10 + 2 * number + 4
     assert table.size < 1_500 * table.read
+
+
+@pytest.mark.parametrize("number", [800, 2_000])
+async def test_what_was_read_is_not_read_again_and_ends_since_then_are_counted(number: int) -> None:
+    world, table = await filled(number)
+    first = await overview(world.ports, KEY_HOLDER)
+
+    for minutes in (1, 5):  # the ends of some seconds, and the sum of the month
+        world.pass_time(60 * minutes)
+        await world.message({"spec": job_json(nodeCuont=1), "name": "wrong"}, f"m{minutes}")
+        before, active = table.read, number // 10
+        again = await overview(world.ports, KEY_HOLDER)
+        # Of the ends, those of the last ten minutes: one in each second until the start.
+        assert table.read - before <= active + 2 * 600 + 10
+
+    counted = sum(one.jobs for one in again.failures) - sum(one.jobs for one in first.failures)
+    assert counted == again.counts["rejected"] == 2
+    world.use(memo=Memo())
+    assert await overview(world.ports, KEY_HOLDER) == again
+
+
+async def test_an_end_that_a_slow_process_recorded_late_is_counted_once(world: World) -> None:
+    job = await world.named("one")
+    await overview(world.ports, KEY_HOLDER)
+    world.pass_time(120)
+    slow = replace(world.ports, clock=lambda: world.now - timedelta(minutes=3))
+    (late,) = await message_arrived(slow, json.dumps({"spec": job_json(nodeCuont=1)}).encode(), "m")
+    assert late.job.stage.at < job.created
+
+    for _ in range(3):
+        shown = await overview(world.ports, KEY_HOLDER)
+        assert shown.counts["rejected"] == 1
+        assert sum(one.jobs for one in shown.failures) == 1
+        world.pass_time(301)
 
 
 async def test_where_too_many_have_ended_it_says_since_when_they_are_counted(world: World) -> None:
@@ -331,6 +370,7 @@ async def test_where_too_many_have_ended_it_says_since_when_they_are_counted(wor
     assert whole.since == world.now - timedelta(days=1)
 
 
+@pytest.mark.long
 async def test_at_its_worst_it_has_8_kb_and_says_what_was_left_out(world: World) -> None:
     world.policy(max_jobs_per_hour=10_000)
     words = ["é" * 60, "漢" * 60, "💥" * 40, "x" * 60]

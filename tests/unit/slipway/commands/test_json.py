@@ -12,7 +12,9 @@ from slipway.cli_page import commands
 from slipway.main import app
 
 #: The bytes of a file; a text; what a person watches until Ctrl-C, or once; and what starts their own tools.
-EXCEPTIONS = {"cat", "completion", "skill", "up", "demo", "tensorboard", "shell", "forward", "ssh-config"}
+EXCEPTIONS = {
+    *("cat", "completion", "skill", "mcp", "up", "demo", "tensorboard", "shell", "forward", "ssh-config"),
+}
 ID = "j_" + "a" * 24
 JOB = {"id": ID, "name": "n", "state": "failed", "exitCode": 3}
 SWITCH = {"paused": True, "by": "ann", "reason": "", "since": "2026-01-01T00:00:00Z"}

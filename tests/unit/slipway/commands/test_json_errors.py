@@ -32,9 +32,12 @@ WORDS = {
 OTHERS = {"code": "code RAN --list", "run": "run FOLDER/train.py --detach", "support": "support RAN"}
 #: Commands that go past the API, or go on without it, with words that they cannot do, and the error.
 LOCAL = {
+    "backup make": ("backup make FOLDER/x --settings FOLDER/none.json", "local"),
+    "backup restore": ("backup restore FOLDER/none --into t1", "unknown"),
     "data get": ("data get x --settings FOLDER/none.json", "local"),
     "data ls": ("data ls --settings FOLDER/none.json", "local"),
     "data put": ("data put FOLDER/none --settings FOLDER/none.json", "local"),
+    "data rm": ("data rm x --settings FOLDER/none.json", "local"),
     "drop": ("drop FOLDER/none", "local"),
     "enqueue": ("enqueue FOLDER/none.json", "local"),
     "az-env": ("az-env --data FOLDER/none", "local"),

@@ -33,6 +33,12 @@ def test_nodes_are_counted_by_what_they_do() -> None:
     assert row == "dev      batchai  steady  3 of at most 4: 1 idle, 2 running  Standard_NC6 lowpriority"
 
 
+def test_free_gpus_are_named_where_the_engine_shows_them() -> None:
+    row = lines([a_cluster(gpus={"free": 5, "all": 16})])[1]
+
+    assert "2 running; 5 of 16 GPUs free  Standard_NC6" in row
+
+
 def test_a_cluster_without_a_limit_names_none() -> None:
     assert "  3: 1 idle, 2 running" in lines([a_cluster(maximum=None)])[1]
 

@@ -59,6 +59,7 @@ def test_without_pandas_a_frame_is_a_failure_with_the_remedy(monkeypatch: pytest
         Metrics([]).frame()
 
 
+@pytest.mark.long
 def test_a_frame_has_a_row_for_each_point() -> None:
     usage = Series("cpu_percent", "stdouterr/usage.jsonl", "time")
 

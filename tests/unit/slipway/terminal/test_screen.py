@@ -21,8 +21,9 @@ from slipway.terminal.screen import Line, Screen, cells, columns_of, json_text, 
 
 ROOT = Path(__file__).resolve().parents[4]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
-#: into a pipe), what clears the screen for `jobs --watch`, and the question after a Ctrl-C.
-BY_THEMSELVES = {"screen.py", "show.py", "listing.py", "ending.py"}
+#: into a pipe), what clears the screen for `jobs --watch`, the question
+#: after a Ctrl-C, and what GitHub reads.
+BY_THEMSELVES = {"screen.py", "show.py", "listing.py", "ending.py", "github_action.py"}
 
 
 def written(*lines: Line, terminal: bool) -> str:
@@ -150,6 +151,7 @@ def test_colours_stay(sequence: str) -> None:
     assert harmless(f"a\x1b[{sequence}mb", colour=True) == f"a\x1b[{sequence}mb\x1b[0m"
 
 
+@pytest.mark.long
 def test_all_output_is_cleaned_in_one_place() -> None:
     writers = {
         path.name

@@ -194,6 +194,7 @@ def test_the_wire_holds_what_the_ledger_writes() -> None:
             assert listed.shown_of(row) == Job.model_validate_json(shown(number, job.id))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "newest"),
     [
@@ -272,6 +273,7 @@ async def test_every_page_costs_the_same_and_together_they_have_each_job_once(
     assert numbers(wire, results) == list(range(107, FINISHED + ACTIVE, 100))
 
 
+@pytest.mark.long
 async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_stopped(wire: Wire) -> None:
     ledger = await ledger_over(wire, Bounds(pages=16))
     query = Query(label=Label("team", "vision"), since=NOW - timedelta(seconds=20_000))
@@ -299,6 +301,7 @@ async def test_a_search_reads_as_many_pages_as_a_request_may(wire: Wire) -> None
     assert (page.cut, wire.ranges) == (True, 64 - SHARDS)
 
 
+@pytest.mark.long
 async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(wire: Wire) -> None:
     ledger = await ledger_over(wire, Bounds(pages=4 * SHARDS))
     query = Query(label=Label("team", "vision"), seen_by=Caller("ann", frozenset({SUBMIT})))

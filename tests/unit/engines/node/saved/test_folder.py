@@ -71,6 +71,7 @@ def test_what_is_not_saved_is_named_with_the_reason(saved: Path) -> None:
     assert len(entries) == 5
 
 
+@pytest.mark.long
 def test_a_listing_ends_where_a_generation_would_be_too_large(saved: Path) -> None:
     for number in range(MOST_ENTRIES + 5):
         (saved / str(number)).symlink_to("x")

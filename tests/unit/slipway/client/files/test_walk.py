@@ -162,6 +162,7 @@ async def test_what_lies_beyond_the_bound_is_named_and_the_rest_is_there(
     assert "slipway download JOB DIRECTORY/FOLDER" in reason
 
 
+@pytest.mark.long
 async def test_a_mesh_of_links_between_folders_ends_soon_with_all_files() -> None:
     folders: dict[str, dict[str, Any]] = {f"d{n}": {f"f{n}": bytes(n)} for n in range(60)}
     for name, folder in folders.items():

@@ -245,6 +245,7 @@ def many(api: Deployment, job: str, folders: int, files: int) -> None:
             written[f"MODEL/{folder:03}/events.out.tfevents.{number}"] = points(0, 1, f"{folder}.{number}")
 
 
+@pytest.mark.long
 async def test_a_round_takes_a_bounded_number_of_requests_and_everything_comes_in_the_end(
     tmp_path: Path, board: Board
 ) -> None:

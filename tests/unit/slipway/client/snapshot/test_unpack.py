@@ -92,6 +92,7 @@ def test_more_members_than_a_node_makes_are_refused(name: str) -> None:
         list(as_on_node(members, LIMIT, 8))
 
 
+@pytest.mark.long
 def test_neither_writing_nor_comparing_goes_beyond_what_a_node_makes(tmp_path: Path) -> None:
     members = archive(*((f"n{number}", "->n") for number in range(ENTRIES + 1)))
 

@@ -97,11 +97,11 @@ def test_a_file_that_others_may_read_and_an_unknown_name_are_warnings(
     monkeypatch.setattr(configuration, "has_container", none)
     file = tmp_path / "s.json"
     values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTRE": "x"}
-    findings = settings_of(file, {**values, "AzureWebJobs_archive_Disabled": "true"}, 0o644)
+    findings = settings_of(file, {**values, "AzureWebJobs_deliver_Disabled": "true"}, 0o644)
 
     assert [one.outcome for one in findings] == ["ok", "fail", "warn", "fail", "warn", "fail"]
     _, disabled, unknown, cluster, readable, storage = findings
-    assert disabled.text == "the setting AzureWebJobs_archive_Disabled disables archive; remove it"
+    assert disabled.text == "the setting AzureWebJobs_deliver_Disabled disables deliver; remove it"
     assert unknown.remedy == "did you mean SLIPWAY_CLUSTER?"
     assert "no job can run on dev-cluster-00" in cluster.text
     assert readable.remedy == f"chmod 600 {file}"

@@ -72,6 +72,64 @@ def test_a_secret_of_an_option_is_not_copied_and_one_of_the_script_is_named(tmp_
     ]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"run": "x", "workdir": f"https://me:{SECRET}@example.com/code"},
+        {"run": "x", "name": SECRET},
+        {"run": "x", SECRET: 1},
+        {"run": "x", "num_nodes": SECRET},
+        {"run": "x", "resources": {"image_id": f"docker:me:{SECRET}@example.com/it"}},
+        {"run": "x", "envs": {f"HF_TOKEN={SECRET}": None}},
+        {"type": SECRET, "command": "x"},
+        {"command": "x", "environment": {"conda_file": f"https://me:{SECRET}@example.com/conda.yml"}},
+        {"command": "x", "inputs": {"key": {"path": f"https://me:{SECRET}@example.com/data"}}},
+        {"command": f"x ${{{{secrets.{SECRET}}}}}"},
+        script(f"--misspelt={SECRET}"),
+        script(f"--misspelt {SECRET}"),
+        script(f"--job-name={SECRET}"),
+        script(f"--comment={SECRET}"),
+        script(f"--account={SECRET}"),
+        script(f"--time={SECRET}"),
+        script(f"--export={SECRET}"),
+    ],
+)
+def test_no_text_shows_a_secret_wherever_it_stands(
+    content: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "theirs" / "job"
+    file.parent.mkdir()
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    shown = ""
+    try:
+        run(file, tmp_path / "ours", as_json=True)
+    except Failure as failure:
+        shown = str(failure)
+
+    own = "job" if isinstance(content, str) else ""  # a script stays as it is
+    texts = [one.read_text() for one in (tmp_path / "ours").glob("*") if one.name != own]
+    assert SECRET not in "".join((*texts, *capsys.readouterr(), shown))
+
+
+@pytest.mark.parametrize("name", ["A; rm -rf ~", "A B", "", "1A", "A$(id)", "A\nB", "é", "--url=x"])
+@pytest.mark.parametrize(
+    ("system", "member"), [("SkyPilot", "envs"), ("SkyPilot", "secrets"), ("dstack", "env")]
+)
+def test_a_command_that_a_person_copies_has_no_words_of_the_file(
+    system: str, member: str, name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Failure, match="is not the name of a variable"):
+        translated(tmp_path, {**FORMATS[system].base, member: {name: None}})
+
+
+@pytest.mark.parametrize("name", ['x"; id; "', "$(id)", "a b", "../x", "x\ny"])
+@pytest.mark.parametrize("member", ["inputs", "outputs"])
+def test_no_name_of_a_file_is_a_command(member: str, name: str, tmp_path: Path) -> None:
+    path = "https://it.blob.core.windows.net/data"
+    with pytest.raises(Failure, match="cannot be a job here"):
+        translated(tmp_path, {**FORMATS["Azure ML"].base, member: {name: {"path": path}}})
+
+
 @pytest.mark.parametrize("system", FORMATS)
 def test_a_secret_without_a_value_is_asked_for_as_a_secret(system: str, tmp_path: Path) -> None:
     member = "environment_variables" if system == "Azure ML" else "envs" if system == "SkyPilot" else "env"
@@ -115,6 +173,8 @@ _HOSTILE: dict[str, tuple[bytes, int]] = {
     "a number that is none": (b"run: x\nnum_nodes: !!int abc\n", 2),
     "no number of nodes": (b"run: x\nnum_nodes: -1\n", 2),
     "nodes in words": (b"run: x\nnum_nodes: many\n", 2),
+    "too many nodes": (b"run: x\nnum_nodes: 99999999999999999999999999\n", 2),
+    "a limit beyond all time": (b"command: x\nlimits: {timeout: 99999999999999999999999}\n", 2),
     "an object for a text": (b"run: x\nname: {a: b}\n", 2),
     "a text for an object": (b"run: x\nresources: big\n", 2),
     "a service": (b"name: it\ntype: service\ncommands: [x]\n", 2),
@@ -149,7 +209,7 @@ def test_what_cannot_be_read_is_named_with_its_line(what: str, tmp_path: Path) -
         ("name: it", "is not a task"),
         ("resources: {cpus: 1}", "nothing to run"),
         ("x" * 300_000, "bytes"),
-        ("run: x\nenvs: {1 2: x}", "cannot be a job here: /properties/environmentVariables"),
+        ("run: x\nenvs: {1 2: x}", "1 2 is not the name of a variable"),
         ("run: x\nnum_nodes: 1000000", "cannot be a job here: /properties/nodeCount"),
     ],
 )

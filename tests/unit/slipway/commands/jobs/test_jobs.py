@@ -199,7 +199,7 @@ def test_a_watch_looks_until_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) 
         if len(waits) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("slipway.commands.jobs.listing.asyncio.sleep", sleep)
+    monkeypatch.setattr("asyncio.sleep", sleep)
     ran = listed(monkeypatch, answers, "--watch")
     assert (ran.exit_code, ran.stdout) == (0, "j_1  n: failed\n")
     assert len(answers.requests) == 3

@@ -166,6 +166,7 @@ def test_series_stand_below_the_file_and_rank_that_they_come_from() -> None:
     ]
 
 
+@pytest.mark.long
 @settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(

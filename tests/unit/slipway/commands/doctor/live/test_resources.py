@@ -117,8 +117,8 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
         ),
         (
             "package",
-            {f"{deployed.HOST}/functions/inventory/status": {"errors": ["weekday 7 is refused\n at X"]}},
-            "inventory is in error, and does not run: weekday 7 is refused",
+            {f"{deployed.HOST}/functions/sweeper/status": {"errors": ["weekday 7 is refused\n at X"]}},
+            "sweeper is in error, and does not run: weekday 7 is refused",
         ),
         ("keys", storage(allowSharedKeyAccess=True), "allowSharedKeyAccess is True"),
         ("keys", storage(allowSharedKeyAccess=None), "allowSharedKeyAccess is None"),

@@ -1,0 +1,101 @@
+"""`slipway data rm`: files and folders of the data, removed after a look at what would go."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from slipway.client.files.datalake import DataFile, DataLake
+from slipway.client.files.output import PARALLEL
+from slipway.commands.asking import show
+from slipway.commands.data.container import data_lake
+from slipway.commands.data.get import find
+from slipway.failure import USAGE, Failure
+from slipway.terminal.characters import printable
+from slipway.terminal.screen import confirmed, remark, say
+
+#: Names that a person reads before the question.
+_SHOWN = 10
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1)}
+
+
+def run(
+    names: Sequence[str],
+    older: str,
+    container: str,
+    settings_file: Path | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Remove what fits, or show it; 1 if a file could not be removed. Raises Failure."""
+    age = _age(older)
+
+    async def ask() -> dict[str, Any]:
+        async with data_lake(container, settings_file, removes=True) as lake:
+            listed = await find(lake, names)
+            before = datetime.now(UTC) - age if age is not None else None
+            chosen = [one for one in listed if before is None or _modified(one) <= before]
+            answer = {"files": [one.name for one in chosen], "bytes": sum(one.size for one in chosen)}
+            if dry_run or not chosen:
+                return {**answer, "removed": 0, "failed": []}
+            if not yes:
+                _agreed(chosen)
+            failed = await _removed(lake, chosen)
+            return {**answer, "removed": len(chosen) - len(failed), "failed": failed}
+
+    answer = asyncio.run(ask())
+    show(answer, lambda one: _lines(one, dry_run=dry_run), as_json=as_json)
+    for name in answer["failed"]:
+        say(f"{printable(name)} was not removed: it has changed, or is gone; list it again")
+    return int(bool(answer["failed"]))
+
+
+def _age(text: str) -> timedelta | None:
+    """The age of `--older`, a number of hours or days; None without one. Raises Failure."""
+    if not text:
+        return None
+    unit, number = _UNITS.get(text[-1]), text[:-1]
+    if unit is None or not (number.isascii() and number.isdigit()) or len(number) > 5:
+        raise Failure(f"--older {text[:20]!r} is not an age; write 12h or 180d", USAGE)
+    return int(number) * unit
+
+
+def _modified(file: DataFile) -> datetime:
+    return datetime.fromtimestamp(file.modified or 0, UTC)
+
+
+def _agreed(files: Sequence[DataFile]) -> None:
+    """Raise Failure unless a person who saw the files agrees."""
+    remark("\n".join(printable(one.name) for one in files[:_SHOWN]))
+    if len(files) > _SHOWN:
+        remark(f"… and {len(files) - _SHOWN} more")
+    if not confirmed(f"remove {_number(len(files))} for good?"):
+        raise Failure(f"{_number(len(files))} would go, and none did; add --yes to remove them", USAGE)
+
+
+async def _removed(lake: DataLake, files: Sequence[DataFile]) -> list[str]:
+    """Remove the files, several at once; the names of those that have changed since they were listed."""
+    gate = asyncio.Semaphore(PARALLEL)
+
+    async def one(file: DataFile) -> bool:
+        async with gate:
+            return await lake.remove(file)
+
+    results = await asyncio.gather(*map(one, files))
+    return [file.name for file, is_gone in zip(files, results, strict=True) if not is_gone]
+
+
+def _lines(answer: dict[str, Any], *, dry_run: bool) -> list[str]:
+    what = f"{_number(len(answer['files']))}, {answer['bytes']:,} bytes"
+    if not answer["files"]:
+        return ["nothing fits"]
+    if dry_run:
+        return [*map(printable, answer["files"]), f"{what}: would be removed"]
+    return [f"{_number(answer['removed'])} removed"]
+
+
+def _number(files: int) -> str:
+    return f"{files} files" if files != 1 else "1 file"

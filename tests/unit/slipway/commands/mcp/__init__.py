@@ -1,0 +1,1 @@
+"""`slipway mcp`: its tools, and what they answer."""
