@@ -131,7 +131,7 @@ class JobLine(Answer):
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way."""
     cancelled_by: str | None = None
-    """Who asked first for its cancellation, by their id; missing where its cluster or a rule ended it."""
+    """Who asked first for its cancellation, by their id; missing where it was released or ended otherwise."""
     sweep: SweepMember | None = None
 
 

@@ -80,7 +80,8 @@ def line(job: Job) -> dict[str, Any]:
     more["engine"] = _engine(job)
     more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
     more |= {"usage": _usage(job), "packagesSeconds": job.packages or None, "entered": list(job.entered)}
-    more["cancelledBy"] = job.cancelled_by
+    # Who releases a job from its hold ends nothing of it: it has failed by itself.
+    more["cancelledBy"] = "" if held_end(job.hold) else job.cancelled_by
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 

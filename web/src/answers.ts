@@ -434,7 +434,7 @@ export type JobLine = {
   packagesSeconds?: number;
   /** The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way. */
   owner?: string;
-  /** Who asked first for its cancellation, by their id; missing where its cluster or a rule ended it. */
+  /** Who asked first for its cancellation, by their id; missing where it was released or ended otherwise. */
   cancelledBy?: string;
   sweep?: SweepMember;
 };

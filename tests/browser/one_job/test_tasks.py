@@ -167,6 +167,19 @@ async def test_a_key_leads_to_run_again_and_an_error_without_a_remedy_says_where
     await expect(page.get_by_role("button", name="Run again")).to_be_focused()
 
 
+async def test_a_remedy_is_a_sentence_and_names_lines_only_where_some_stand(reader: Reader) -> None:
+    bare = {name: value for name, value in FAILED.items() if name not in ("remedy", "errorLines")}
+    page = await open_list(reader, bare)
+    await click_job(page, bare)
+    why = page.get_by_role("region", name="Why")
+
+    await expect(why).to_contain_text("Change what failed, and run it with changes")
+    await answer_live(page, {**bare, "remedy": "a disk is full: keep less"}, log=LOG, series=numbers())
+    await page.reload()
+
+    await expect(why).to_contain_text("A disk is full: keep less")
+
+
 async def test_the_phases_are_a_picture_with_a_sentence(reader: Reader) -> None:
     page = await open_list(reader, FAILED)
     await click_job(page, FAILED)

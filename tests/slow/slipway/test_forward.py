@@ -241,13 +241,13 @@ def is_left(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("repetition", range(4))
 @pytest.mark.parametrize("behind", [False, True])
 @pytest.mark.parametrize(
     "words", [("forward", JOB, "6006:16006"), ("shell", JOB, "--", "true")], ids="-".join
 )
 def test_a_signal_at_the_moment_when_the_tool_begins_ends_both(
-    address: tuple[str, dict[str, Any]], tmp_path: Path, words: tuple[str, ...], behind: bool, turn: int
+    address: tuple[str, dict[str, Any]], tmp_path: Path, words: tuple[str, ...], behind: bool, repetition: int
 ) -> None:
     address[1]["place"] = {"ssh": _SSH}
     process = started(address[0], tmp_path, "ssh", _ENDS_ITS_PARENT, *words, behind=behind)

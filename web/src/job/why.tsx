@@ -19,10 +19,15 @@ export function Why({ job }: { job: JobDetail }) {
     <>
       {job.held && <Held job={job} />}
       {job.waiting && !job.held && <Waits job={job} />}
-      {job.cancelRequested && <Panel tone="wait" title={job.cancelledBy ? `Its end was requested by ${job.cancelledBy}.` : "A cancellation was requested."} />}
+      {job.cancelRequested && <Panel tone="wait" title={requested(job)} />}
       {job.message && job.message !== job.held?.message && !job.waiting?.text.startsWith(job.message) && <Panel tone={job.idle ? "wait" : "quiet"} title={job.message} />}
     </>
   );
+}
+
+function requested({ cancelledBy, held }: JobDetail): string {
+  if (cancelledBy) return `Its end was requested by ${cancelledBy}.`;
+  return held ? "The end of its hold was requested." : "A cancellation was requested.";
 }
 
 interface PanelProps {
@@ -77,10 +82,10 @@ function Failed({ job }: { job: JobDetail }) {
       )}
       {job.problems && <Findings findings={job.problems} />}
       {remedy ? (
-        <Remedy>{remedy}</Remedy>
+        <Remedy>{sentence(remedy)}</Remedy>
       ) : (
         <Remedy>
-          Change what these lines name, and <a href={link(["new"], { from: job.id })}>run it with changes</a>; the log says what was before.
+          {errorLines ? "Change what these lines name" : "Change what failed"}, and <a href={link(["new"], { from: job.id })}>run it with changes</a>; the log says what was before.
         </Remedy>
       )}
     </Panel>
@@ -114,7 +119,7 @@ function Rejected({ job }: { job: JobDetail }) {
       <div class="inside">
         {!job.problems?.length && job.lastError && <p>{job.lastError}</p>}
         <Findings findings={job.problems ?? []} />
-        {job.remedy && <Remedy>{job.remedy}</Remedy>}
+        {job.remedy && <Remedy>{sentence(job.remedy)}</Remedy>}
       </div>
     </Panel>
   );
@@ -128,7 +133,7 @@ function Cancelled({ job }: { job: JobDetail }) {
         <div class="inside">
           {job.cancelledBy && job.message && <p>{job.message}</p>}
           {job.lastError && <pre class="trace">{job.lastError}</pre>}
-          {job.remedy && <Remedy>{job.remedy}</Remedy>}
+          {job.remedy && <Remedy>{sentence(job.remedy)}</Remedy>}
         </div>
       ) : null}
     </Panel>

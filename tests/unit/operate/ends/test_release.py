@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shared.core.caller import SUBMIT, Caller
+from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse, Transient
 from shared.core.job import JobState, Reason
+from shared.core.view import whole
 from shared.operate.ends.release import release
 from tests.unit.lifecycle.hold.hold_world import HoldWorld
 
@@ -22,6 +23,18 @@ async def test_a_released_job_ends_as_its_command_did() -> None:
     assert (requested.state, requested.cancel) == (JobState.RUNNING, True)
     assert (ended.state, ended.reason, ended.exit_code) == (JobState.FAILED, Reason.USER, 3)
     assert world.types() == ["held", "failed"]
+
+
+async def test_who_released_a_job_is_in_its_history_and_did_not_cancel_it() -> None:
+    world = HoldWorld()
+    job = await world.held()
+
+    await release(world.ports, job.id)
+    await world.make_pass()
+
+    ended = whole(await world.job(job.id))
+    assert "cancelledBy" not in ended
+    assert [entry["by"] for entry in ended["history"] if "by" in entry] == [KEY_HOLDER.name]
 
 
 async def test_a_repeated_release_changes_nothing() -> None:
