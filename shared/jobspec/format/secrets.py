@@ -10,11 +10,9 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from pydantic_core import to_json
-
 from shared.jobspec.secrets.embedded import (
     MASK,
-    SEALED,
+    may_be_sealed,
     may_embed,
     ranges_to_seal,
     recognised,
@@ -111,7 +109,7 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
         ranges = [sealed.span() for sealed in sealed_texts(value)]
         return replaced(value, ranges, partial(unseal, slot.pointer))
 
-    return _with_changes(document, change) if SEALED.encode() in to_json(document) else document
+    return _with_changes(document, change) if may_be_sealed(document) else document
 
 
 def _any_secret(document: JsonObject) -> bool:

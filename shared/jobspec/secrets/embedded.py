@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from pydantic_core import to_json
+
 from shared.jobspec.secrets.cookie_secrets import cookies
 from shared.jobspec.secrets.input_secrets import input_ranges
 from shared.jobspec.secrets.login_secrets import login_ranges
@@ -96,6 +98,14 @@ def key_material(text: str) -> Iterator[tuple[int, int]]:
 def without_secrets(text: str) -> str:
     """The start of a text for a message or a pointer, without its secrets."""
     return without_embedded(text[:1000]) if len(text) > 12 else text
+
+
+def may_be_sealed(document: object) -> bool:
+    """Whether something in the document may be sealed."""
+    try:
+        return SEALED.encode() in to_json(document)
+    except ValueError:  # half of a surrogate pair, which UTF-8 cannot hold
+        return True
 
 
 def sealed_texts(text: str) -> Iterator[re.Match[str]]:

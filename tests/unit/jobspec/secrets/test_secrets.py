@@ -226,6 +226,13 @@ def test_what_was_sealed_opens_although_its_place_is_no_longer_called_secret() -
     assert redact(sealed) == {"properties": {"renamedSince": "***"}}
 
 
+def test_a_text_that_utf_8_cannot_hold_does_not_keep_the_others_sealed() -> None:
+    sealed = {"name": "\ud800", "properties": {"renamedSince": _seal("/properties/renamedSince", CANARY)}}
+
+    assert open_secrets(sealed, _unseal)["properties"] == {"renamedSince": CANARY}
+    assert open_secrets({"name": "\ud800"}, _unseal) == {"name": "\ud800"}
+
+
 def test_keys_are_filled_in_only_where_a_mount_names_none() -> None:
     document = job(
         mountVolumes={
