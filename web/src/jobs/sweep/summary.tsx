@@ -18,12 +18,12 @@ interface Props {
   /** One of its jobs. */
   job: JobLine | undefined;
   /** How many of its jobs the best value is of; undefined for all. */
-  known: number | undefined;
+  basis: number | undefined;
   best: { text: string; name: string; measure: string } | undefined;
 }
 
 /** How far a sweep is, above its jobs. */
-export function SweepSummary({ id, job, known, best }: Props) {
+export function SweepSummary({ id, job, basis, best }: Props) {
   const path = `sweeps/${encodeURIComponent(id)}`;
   const feed = useMemo(() => new Feed<SweepDetail>(path, {}, SHAPE), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 4 * LATEST, isFinal: (one) => one.state === "ended" });
@@ -47,7 +47,7 @@ export function SweepSummary({ id, job, known, best }: Props) {
       <div class="answers">
         <div class="panel answer">
           <h2>Best so far</h2>
-          <p class="big">{best ? <>{best.text} {known !== undefined && `of ${known} of ${sweep.total} jobs `}<small>{best.measure}</small></> : <small>no value yet</small>}</p>
+          <p class="big">{best ? <>{best.text} {basis !== undefined && `of ${basis} of ${sweep.total} jobs `}<small>{best.measure}</small></> : <small>no value yet</small>}</p>
           <p class="cut">{best?.name}</p>
         </div>
         <div class="panel answer">

@@ -47,12 +47,12 @@ export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
   });
   const best = bestOf(trials, goal);
   const reporting = trials.filter(({ curve }) => curve).length;
-  const known = onMore !== undefined || curves.unread > 0 ? jobs.length - curves.unread : undefined;
+  const basis = onMore !== undefined || curves.unread > 0 ? jobs.length - curves.unread : undefined;
   const drawn = sorted(trials, "best", goal === "highest").slice(0, DRAWN).flatMap(({ job, curve }) => (curve ? [{ id: job.id, name: job.name, curve }] : []));
   const [hovered, hover] = useState("");
   return (
     <div class="sweep-view">
-      <SweepSummary id={id} job={jobs[0]} known={known} best={best && { text: shortNumber(Number(best.cells["best"])), name: best.job.name, measure: `${metric}, the ${goal}` }} />
+      <SweepSummary id={id} job={jobs[0]} basis={basis} best={best && { text: shortNumber(Number(best.cells["best"])), name: best.job.name, measure: `${metric}, the ${goal}` }} />
       <Refusal error={curves.polled.error} readAt={curves.polled.readAt} />
       <form class="tools" aria-label="Values" onSubmit={(event) => event.preventDefault()}>
         {metrics.length > 0 && (
