@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.jobs.scene import answer_trials, trials
-from tests.browser.reader import Reader
+from tests.browser.reader import PATIENCE, Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -36,6 +39,32 @@ async def test_a_sweep_says_its_best_value_how_far_it_is_and_what_failed(reader:
     await expect(heads).to_contain_text(["State", "Job", "lr", "kind", "loss, lowest", "loss, last", "Ran"])
     assert "cpu_percent" not in await page.get_by_label("Metric").inner_text()
     assert await reader.violations_everywhere() == []
+
+
+async def test_the_best_of_a_wide_sweep_is_looked_for_among_all_of_its_jobs(reader: Reader) -> None:
+    page, jobs, go_on = reader.page, trials(130), asyncio.Event()
+    await answer_trials(page, jobs)
+
+    async def in_pages(route: Route) -> None:
+        is_older = "after=" in route.request.url
+        answer = {"jobs": jobs[100:] if is_older else jobs[:100], "next": None if is_older else "p2"}
+        await route.fulfill(json=answer)
+
+    async def late(route: Route) -> None:
+        await go_on.wait()
+        await route.fallback()
+
+    await page.route(re.compile(r"/api/jobs\?"), in_pages)
+    await page.route("**/api/jobs/job-000129/metrics*", late)
+    await page.goto("about:blank")  # what was read before is forgotten
+    await reader.open("jobs?sweep=s_1&metric=score")
+
+    big = page.get_by_role("region", name="Sweep").locator(".big").first
+    await expect(big).to_contain_text("1.78 of 129 of 130 jobs score, the highest", timeout=PATIENCE)
+    go_on.set()
+    await expect(big).to_have_text("1.79 score, the highest")
+    await expect(page.get_by_text("130 of 130 jobs report it. The best 100 are drawn.")).to_be_visible()
+    assert (await names(reader))[0] == "tune-129"
 
 
 async def test_jobs_are_sorted_by_any_column_and_the_address_keeps_it(reader: Reader) -> None:

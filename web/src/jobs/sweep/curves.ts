@@ -7,7 +7,7 @@ import { FARTHEST, isUsage, SERIES } from "../../job/series";
 import { LATEST, type Polled, usePoll } from "../../poll";
 
 /** Jobs whose numbers are read, how many at once, and points of a curve. */
-export const MOST = 100;
+export const MOST = 500;
 const [AT_ONCE, POINTS] = [4, 200];
 
 export interface Curve {
@@ -33,15 +33,17 @@ const cache = new Map<string, Reading>();
 
 interface AllCurves {
   curvesOf: (job: JobLine) => Curves | undefined;
-  /** How many are still to be read. */
+  /** How many are still to be read; and how many have started without their numbers being known. */
   waiting: number;
+  unread: number;
   /** Greater after each change. */
   version: number;
   polled: Polled<unknown>;
 }
 
 export function useCurves(all: readonly JobLine[]): AllCurves {
-  const jobs = all.filter((job) => job.startedAt !== undefined).slice(0, MOST);
+  const started = all.filter((job) => job.startedAt !== undefined);
+  const jobs = started.slice(0, MOST);
   const round = useRef(0);
   const [version, setVersion] = useState(0);
   const isRead = (job: JobLine) => cache.has(job.id) && (!ENDS.has(job.state) || cache.get(job.id)?.state === job.state);
@@ -67,7 +69,8 @@ export function useCurves(all: readonly JobLine[]): AllCurves {
   const states = jobs.map((job) => `${job.id} ${ENDS.has(job.state)}`).join();
   const polled = usePoll("curves", read, { latest: 4 * LATEST, version: states, isFinal: () => jobs.every((job) => ENDS.has(job.state)) });
   const waiting = polled.error ? 0 : jobs.filter((job) => !isRead(job)).length;
-  return { curvesOf: (job) => cache.get(job.id)?.curves, waiting, version, polled };
+  const unread = started.filter((job) => !cache.has(job.id)).length;
+  return { curvesOf: (job) => cache.get(job.id)?.curves, waiting, unread, version, polled };
 }
 
 async function readCurves(job: JobLine, signal: AbortSignal): Promise<Curves> {

@@ -13,8 +13,17 @@ const SHAPE = { name: "text", state: "text", counts: {} } as const;
 /** The states of jobs that have ended, in the order of the bar; then come those at work and those that wait. */
 const ORDER = ["succeeded", "failed", "rejected", "lost", "cancelled"];
 
-/** How far a sweep is, above its jobs; `job` is one of them. */
-export function SweepSummary({ id, job, best }: { id: string; job: JobLine | undefined; best: { text: string; name: string; measure: string } | undefined }) {
+interface Props {
+  id: string;
+  /** One of its jobs. */
+  job: JobLine | undefined;
+  /** How many of its jobs the best value is of; undefined for all. */
+  basis: number | undefined;
+  best: { text: string; name: string; measure: string } | undefined;
+}
+
+/** How far a sweep is, above its jobs. */
+export function SweepSummary({ id, job, basis, best }: Props) {
   const path = `sweeps/${encodeURIComponent(id)}`;
   const feed = useMemo(() => new Feed<SweepDetail>(path, {}, SHAPE), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 4 * LATEST, isFinal: (one) => one.state === "ended" });
@@ -38,7 +47,7 @@ export function SweepSummary({ id, job, best }: { id: string; job: JobLine | und
       <div class="answers">
         <div class="panel answer">
           <h2>Best so far</h2>
-          <p class="big">{best ? <>{best.text} <small>{best.measure}</small></> : <small>no value yet</small>}</p>
+          <p class="big">{best ? <>{best.text} {basis !== undefined && `of ${basis} of ${sweep.total} jobs `}<small>{best.measure}</small></> : <small>no value yet</small>}</p>
           <p class="cut">{best?.name}</p>
         </div>
         <div class="panel answer">

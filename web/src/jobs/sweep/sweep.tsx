@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { JobLine } from "../../answers";
 import { deploymentTime } from "../../clock";
 import { elapsed, shortNumber } from "../../format";
@@ -9,6 +9,9 @@ import { type Curve, firstMetric, growsBetter, MOST, useCurves } from "./curves"
 import { CurvesPlot } from "./plot";
 import { SweepSummary } from "./summary";
 import "./sweep.css";
+
+/** Curves that are drawn, those of the best. */
+const DRAWN = 100;
 
 interface Props {
   id: string;
@@ -31,6 +34,9 @@ interface Trial {
 export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
   const curves = useCurves(jobs);
   const now = useNow(deploymentTime);
+  useEffect(() => {
+    if (jobs.length < MOST) onMore?.(); // the best may be any of them
+  }, [jobs.length, onMore]);
   const metrics = [...new Set(jobs.flatMap((job) => [...(curves.curvesOf(job)?.keys() ?? [])]))].toSorted();
   const metric = metrics.includes(chosen["metric"] ?? "") ? (chosen["metric"] ?? "") : firstMetric(metrics);
   const goal = goalOf(chosen["goal"], metric);
@@ -40,11 +46,13 @@ export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
     return { job, curve, cells: cellsOf(job, curve, goal, now) };
   });
   const best = bestOf(trials, goal);
-  const drawn = trials.flatMap(({ job, curve }) => (curve ? [{ id: job.id, name: job.name, curve }] : []));
+  const reporting = trials.filter(({ curve }) => curve).length;
+  const basis = onMore !== undefined || curves.unread > 0 ? jobs.length - curves.unread : undefined;
+  const drawn = sorted(trials, "best", goal === "highest").slice(0, DRAWN).flatMap(({ job, curve }) => (curve ? [{ id: job.id, name: job.name, curve }] : []));
   const [hovered, hover] = useState("");
   return (
     <div class="sweep-view">
-      <SweepSummary id={id} job={jobs[0]} best={best && { text: shortNumber(Number(best.cells["best"])), name: best.job.name, measure: `${metric}, the ${goal}` }} />
+      <SweepSummary id={id} job={jobs[0]} basis={basis} best={best && { text: shortNumber(Number(best.cells["best"])), name: best.job.name, measure: `${metric}, the ${goal}` }} />
       <Refusal error={curves.polled.error} readAt={curves.polled.readAt} />
       <form class="tools" aria-label="Values" onSubmit={(event) => event.preventDefault()}>
         {metrics.length > 0 && (
@@ -67,8 +75,8 @@ export function Sweep({ id, jobs, chosen, onChoose, onMore }: Props) {
           </div>
         )}
         <span role="status" class="soft">
-          {curves.waiting > 0 ? `Reading ${curves.waiting} more jobs…` : metrics.length === 0 ? "No job has reported numbers yet." : `${drawn.length} of ${jobs.length} jobs report it.`}
-          {jobs.length > MOST && ` The first ${MOST} are read.`}
+          {curves.waiting > 0 ? `Reading ${curves.waiting} more jobs…` : metrics.length === 0 ? "No job has reported numbers yet." : `${reporting} of ${jobs.length} jobs report it.`}
+          {reporting > DRAWN && ` The best ${DRAWN} are drawn.`}
         </span>
       </form>
       {drawn.length > 0 && <CurvesPlot metric={metric} drawn={drawn} bestId={best?.job.id ?? ""} chosenId={hovered} version={curves.version} />}
