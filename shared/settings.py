@@ -43,6 +43,7 @@ CLIENT_SETTINGS = (
     "SLIPWAY_SETTLE_SECONDS",
     "SLIPWAY_STDOUT_PREFIX",
     "SLIPWAY_CODE_MIB",
+    "SLIPWAY_LEDGER_TABLE",
 )
 #: Every setting that there is.
 TABLE = table_of(ENGINES)

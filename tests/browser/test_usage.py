@@ -46,6 +46,8 @@ async def test_how_much_a_team_used_and_reserved_is_one_click_away(reader: Reade
     speech = teams.filter(has_text="speech")
     for text in ("claimed now: 1 job, ", "80 GPU-hours used", "no limit", "15.5 reserved", "no quota"):
         await expect(speech).to_contain_text(text)
+    await expect(speech.locator(".meter")).to_have_count(0)  # a full one would look used up
+    await expect(vision.locator(".meter")).to_have_count(2)
     await expect(teams.filter(has_text="lost")).to_contain_text("Its use is not known: <b>no answer</b>")
     await expect(page.get_by_text("counted since")).to_be_visible()  # later than the month began
 

@@ -51,6 +51,12 @@ def settings(storage: Azurite, tmp_path: Path) -> Path:
     return file
 
 
+def name_table(settings: Path, name: str) -> None:
+    """Say in the settings which table the app uses."""
+    values = json.loads(settings.read_text())["Values"] | {"SLIPWAY_LEDGER_TABLE": name}
+    settings.write_text(json.dumps({"Values": values}))
+
+
 def new_name() -> str:
     return f"t{uuid.uuid4().hex[:20]}"
 
@@ -139,6 +145,17 @@ async def test_a_file_that_is_cut_off_restores_nothing(
 
     assert "is not a whole backup" in str(restored.exception)
     assert await rows_in(copy) == []
+
+
+async def test_a_backup_is_of_the_table_that_the_app_uses(
+    account: Account, world: World, settings: Path, tmp_path: Path
+) -> None:
+    table = await filled(account, world)
+    name_table(settings, table.name)
+
+    result = await run("make", tmp_path / "ledger.gz", "--settings", settings)
+
+    assert f"rows of {table.name}" in result.output
 
 
 async def test_a_table_that_changes_all_the_time_is_no_backup(

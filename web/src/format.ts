@@ -70,6 +70,11 @@ export function shortNumber(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(4)));
 }
 
+/** Hours or money: four significant digits, and thousands apart. */
+export function amountText(value: number): string {
+  return value > 0 && value < 0.01 ? "under 0.01" : value.toLocaleString("en", { maximumSignificantDigits: 4 });
+}
+
 /** A long run of base64, such as the files of a folder, is shown as one note. */
 export const PACKED = /[A-Za-z0-9+/=]{200,}/g;
 

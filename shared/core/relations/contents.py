@@ -198,4 +198,4 @@ class Member(FrozenModel):
     @property
     def sentence(self) -> str:
         """The reason for the wait of a job without a seat."""
-        return f"waits for its turn in the sweep {self.id}: at most {self.parallel} of its jobs run at once"
+        return f"waits for its turn in its sweep: at most {self.parallel} of its jobs run at once"

@@ -19,6 +19,7 @@ from shared import __version__
 from shared.adapters.storage.table import Operation, Row
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.account import TABLE_RULE, is_table
+from shared.settings import Settings
 from slipway.client.storage.account import storage_account
 from slipway.client.storage.upload_settings import upload_settings
 from slipway.commands.asking import show
@@ -35,7 +36,9 @@ _FORMAT = "slipway-ledger 1"
 
 def make(file: Path, table: str, settings_file: Path | None, *, as_json: bool) -> int:
     """Write the file, and say how many rows it has. Raises Failure."""
-    rows = asyncio.run(_make(file, table, settings_file))
+    settings = asyncio.run(upload_settings("", "", settings_file))
+    table = table or settings.text("SLIPWAY_LEDGER_TABLE")
+    rows = asyncio.run(_make(file, table, settings))
     answer = {"file": str(file), "table": table, "rows": rows, "bytes": file.stat().st_size}
     show(answer, lambda _: [f"{printable(str(file))}: {rows} rows of {table}"], as_json=as_json)
     return 0
@@ -43,14 +46,15 @@ def make(file: Path, table: str, settings_file: Path | None, *, as_json: bool) -
 
 def restore(file: Path, table: str, settings_file: Path | None, *, as_json: bool) -> int:
     """Fill the table, and say with how many rows. Raises Failure."""
-    rows = asyncio.run(_restore(file, table, settings_file))
+    settings = asyncio.run(upload_settings("", "", settings_file))
+    rows = asyncio.run(_restore(file, table, settings))
     text = f"{table}: {rows} rows; set SLIPWAY_LEDGER_TABLE={table}, and start the app"
     show({"file": str(file), "table": table, "rows": rows}, lambda _: [text], as_json=as_json)
     return 0
 
 
-async def _make(file: Path, name: str, settings_file: Path | None) -> int:
-    async with _table(name, settings_file) as table:
+async def _make(file: Path, name: str, settings: Settings) -> int:
+    async with _table(name, settings) as table:
         before = await _versions(table)
         for _ in range(_READINGS):
             versions: dict[tuple[str, str], str] = {}
@@ -69,9 +73,9 @@ async def _make(file: Path, name: str, settings_file: Path | None) -> int:
         raise Failure(f"the table {name} changes while it is read; stop the app for a minute, and try again")
 
 
-async def _restore(file: Path, name: str, settings_file: Path | None) -> int:
+async def _restore(file: Path, name: str, settings: Settings) -> int:
     rows = list(_read(file))  # whole, before anything is written
-    async with _table(name, settings_file) as table:
+    async with _table(name, settings) as table:
         is_new = await table.make()
         if not is_new and await _versions(table):
             raise Failure(f"the table {name} has rows; name a new one", REJECTED)
@@ -81,10 +85,9 @@ async def _restore(file: Path, name: str, settings_file: Path | None) -> int:
 
 
 @asynccontextmanager
-async def _table(name: str, settings_file: Path | None) -> AsyncIterator[RestTable]:
+async def _table(name: str, settings: Settings) -> AsyncIterator[RestTable]:
     if not is_table(name):
         raise Failure(f"{name[:80]!r} is not the name of a table: it has {TABLE_RULE}")
-    settings = await upload_settings("", "", settings_file)
     async with storage_account(settings) as account:
         yield RestTable(account, name)
 

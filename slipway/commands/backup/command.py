@@ -21,7 +21,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="the file of the back
 @app.command()
 def make(
     file: File,
-    table: Annotated[str, typer.Option(help="the table of the ledger")] = "slipway",
+    table: Annotated[
+        str, typer.Option(help="the table  [default: that of the deployment's settings]", show_default=False)
+    ] = "",
     as_json: Json = False,
     settings: SettingsFile = None,
 ) -> None:

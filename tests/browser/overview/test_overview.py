@@ -40,6 +40,7 @@ async def test_what_is_stuck_and_why_is_there_without_a_click(work: Reader) -> N
         "53Quota of the team visionnext is nightly-003 · 2 of 2 nodes in use"
     )
     await expect(reasons.nth(1)).to_contain_text(re.compile(r"oldest 3\d min, room within 2\d min"))
+    await expect(reasons.nth(3)).to_contain_text("Turn in the sweep tune-lr")
     await expect(page.get_by_role("link", name=re.compile("^Waiting 117 oldest"))).to_contain_text(
         "103 for a quota, 12 for their sweep"
     )

@@ -77,7 +77,7 @@ CASES: dict[str, Case] = {
     ),
     "seat": Case(
         "SweepTurn",
-        "waits for its turn in the sweep s_1: at most 2 of its jobs run at once",
+        "waits for its turn in its sweep: at most 2 of its jobs run at once",
         {"sweep": SWEEP},
         {"seats": {"another"}},
         {"seats": {"j_1"}},

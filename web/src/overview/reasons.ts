@@ -1,10 +1,11 @@
 /** Reasons to wait, in words that people use; the API has a word for each, and some are the scheduler's own. */
 import type { WaitingGroup } from "../answers";
+import { visibleName } from "../format";
 import { WAITING } from "./facts";
 
 interface Reason {
-  /** As a title of all jobs that wait for it. */
-  title: (subject: string) => string;
+  /** As a title of all jobs that wait for it, of which this is the name of one. */
+  title: (subject: string, name: string) => string;
   /** After a number of jobs. */
   kind: string;
 }
@@ -14,7 +15,8 @@ const REASONS = new Map<string, Reason>(
     TeamQuota: { title: (team) => `Quota of the team ${team}`, kind: "for a quota" },
     PersonQuota: { title: (team) => `Other jobs of the same person in the team ${team}`, kind: "for their own others" },
     JobPaused: { title: () => "Paused by a person", kind: "paused" },
-    SweepTurn: { title: () => "Turn in a sweep", kind: "for their sweep" },
+    // A job of a sweep has its name, and a number after it.
+    SweepTurn: { title: (_, name) => `Turn in the sweep ${name.replace(/-\d+$/, "")}`, kind: "for their sweep" },
     Dependency: { title: () => "Another job", kind: "for a job" },
     Paused: { title: () => "The deployment is paused", kind: "for the pause" },
     HourlyTurn: { title: () => "The limit of jobs in an hour", kind: "for their hour" },
@@ -37,9 +39,9 @@ function spaced(word: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export function titleOf({ word, subject }: WaitingGroup): string {
+export function titleOf({ word, subject, oldest }: WaitingGroup): string {
   const reason = REASONS.get(word);
-  return reason ? reason.title(subject) : subject ? `${spaced(word)}: ${subject}` : spaced(word);
+  return reason ? reason.title(subject, visibleName(oldest.name)) : subject ? `${spaced(word)}: ${subject}` : spaced(word);
 }
 
 /** The sentence of the API, without what the page says beside it. */

@@ -1,5 +1,5 @@
 import type { TeamShare, TeamUse } from "../answers";
-import { shortNumber } from "../format";
+import { amountText } from "../format";
 import { link } from "../route";
 import { Meter } from "../parts/meter";
 
@@ -57,7 +57,7 @@ function loans({ borrowed, lent }: TeamUse): string {
 }
 
 /** Numbers that are nothing but rounding are none. */
-const tidy = (number: number) => shortNumber(Math.abs(number) < 1e-9 ? 0 : Number(number.toFixed(4)));
+const tidy = (number: number) => amountText(Math.abs(number) < 1e-9 ? 0 : number);
 
 function Amount({ what, used, reserved, most }: { what: string; used: number; reserved: number; most: number | undefined }) {
   return (
@@ -66,9 +66,9 @@ function Amount({ what, used, reserved, most }: { what: string; used: number; re
         <span>
           <b class="num">{tidy(used)}</b> {what} used
         </span>
-        <span class="soft">{most === undefined ? "no limit" : `of ${shortNumber(most)}`}</span>
+        <span class="soft">{most === undefined ? "no limit" : `of ${amountText(most)}`}</span>
       </div>
-      <Meter parts={[{ of: "run", amount: used }, { of: "wait", amount: reserved }]} whole={most ?? 0} />
+      {most !== undefined && <Meter parts={[{ of: "run", amount: used }, { of: "wait", amount: reserved }]} whole={most} />}
       <div class="pair soft">
         <span>{reserved > 0 ? `${tidy(reserved)} reserved` : "none reserved"}</span>
         {most !== undefined && most > 0 && <span>{Math.round((100 * (used + reserved)) / most)} %</span>}

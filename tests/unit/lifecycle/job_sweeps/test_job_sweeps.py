@@ -58,7 +58,7 @@ async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they
     waits = (await world.job(sweep.job_id(3))).waiting
     assert waits is not None
     assert waits.word == "SweepTurn"
-    assert waits.text == f"waits for its turn in the sweep {sweep.id}: at most 3 of its jobs run at once"
+    assert waits.text == "waits for its turn in its sweep: at most 3 of its jobs run at once"
     verdict = await verdict_of(world, sweep.job_id(3), seats={sweep.job_id(2)})
     assert isinstance(verdict, Wait)
     assert verdict.gate is SEAT
