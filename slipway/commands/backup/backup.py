@@ -46,10 +46,10 @@ def make(file: Path, table: str, settings_file: Path | None, *, as_json: bool) -
 
 def restore(file: Path, table: str, settings_file: Path | None, *, as_json: bool) -> int:
     """Fill the table, and say with how many rows. Raises Failure."""
-    settings = asyncio.run(upload_settings("", "", settings_file))
-    rows = asyncio.run(_restore(file, table, settings))
-    text = f"{table}: {rows} rows; set SLIPWAY_LEDGER_TABLE={table}, and start the app"
-    show({"file": str(file), "table": table, "rows": rows}, lambda _: [text], as_json=as_json)
+    rows = list(_read(file))  # whole, before anything is written
+    asyncio.run(_restore(rows, table, asyncio.run(upload_settings("", "", settings_file))))
+    text = f"{table}: {len(rows)} rows; set SLIPWAY_LEDGER_TABLE={table}, and start the app"
+    show({"file": str(file), "table": table, "rows": len(rows)}, lambda _: [text], as_json=as_json)
     return 0
 
 
@@ -73,15 +73,13 @@ async def _make(file: Path, name: str, settings: Settings) -> int:
         raise Failure(f"the table {name} changes while it is read; stop the app for a minute, and try again")
 
 
-async def _restore(file: Path, name: str, settings: Settings) -> int:
-    rows = list(_read(file))  # whole, before anything is written
+async def _restore(rows: list[Row], name: str, settings: Settings) -> None:
     async with _table(name, settings) as table:
         is_new = await table.make()
         if not is_new and await _versions(table):
             raise Failure(f"the table {name} has rows; name a new one", REJECTED)
         for transaction in _transactions(rows):
             await table.transact(transaction)
-    return len(rows)
 
 
 @asynccontextmanager
