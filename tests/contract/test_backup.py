@@ -7,13 +7,16 @@ import gzip
 import itertools
 import json
 import os
+import re
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from aiohttp import ClientSession, web
 from typer.testing import CliRunner, Result
+from yarl import URL
 
 from local.azurite import Azurite
 from shared.adapters.storage.outbox import TableOutbox
@@ -26,9 +29,12 @@ from shared.core.ledger.listing import Query
 from shared.core.pacing.memo import Memo
 from slipway.main import app
 from tests.doubles.memory import MemoryLedger
+from tests.doubles.server import answering
 from tests.unit.world import World, job_json, rows_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+#: The server of tables in a connection string, without the account.
+_TABLES = re.compile(r"TableEndpoint=https?://[^/;]+")
 NOTIFY = [{"url": "https://hooks.example.com"}]
 
 
@@ -51,9 +57,9 @@ def settings(storage: Azurite, tmp_path: Path) -> Path:
     return file
 
 
-def name_table(settings: Path, name: str) -> None:
-    """Say in the settings which table the app uses."""
-    values = json.loads(settings.read_text())["Values"] | {"SLIPWAY_LEDGER_TABLE": name}
+def write_settings(settings: Path, more: dict[str, str]) -> None:
+    """Change some of the settings."""
+    values = json.loads(settings.read_text())["Values"] | more
     settings.write_text(json.dumps({"Values": values}))
 
 
@@ -151,7 +157,7 @@ async def test_a_backup_is_of_the_table_that_the_app_uses(
     account: Account, world: World, settings: Path, tmp_path: Path
 ) -> None:
     table = await filled(account, world)
-    name_table(settings, table.name)
+    write_settings(settings, {"SLIPWAY_LEDGER_TABLE": table.name})
 
     result = await run("make", tmp_path / "ledger.gz", "--settings", settings)
 
@@ -159,24 +165,34 @@ async def test_a_backup_is_of_the_table_that_the_app_uses(
 
 
 async def test_a_table_that_changes_all_the_time_is_no_backup(
-    account: Account, world: World, settings: Path, tmp_path: Path
+    account: Account, world: World, storage: Azurite, settings: Path, tmp_path: Path
 ) -> None:
     table = await filled(account, world)
-    writers = [asyncio.create_task(_change(table, name)) for name in "abcde"]
-    file = tmp_path / "ledger.gz"
+    numbers = itertools.count()
 
-    result = await run("make", file, "--table", table.name, "--settings", settings)
-    for writer in writers:
-        writer.cancel()
+    async def answer(request: web.Request) -> web.Response:
+        row = {"PartitionKey": "meta", "RowKey": "a", "Number": next(numbers)}
+        await table.transact([Operation("upsert", row)])
+        return await relayed(request, storage.connection_string)
+
+    async with answering(answer) as url:
+        own = _TABLES.sub(f"TableEndpoint={url}", storage.connection_string)
+        write_settings(settings, {"SLIPWAY_STORAGE": own})
+        result = await run("make", tmp_path / "ledger.gz", "--table", table.name, "--settings", settings)
 
     assert "changes while it is read; stop the app" in str(result.exception)
     assert os.listdir(tmp_path) == [settings.name]  # noqa: PTH208
 
 
-async def _change(table: RestTable, name: str) -> None:
-    row = {"PartitionKey": "meta", "RowKey": name}
-    for number in itertools.count():
-        await table.transact([Operation("upsert", {**row, "Number": number})])
+async def relayed(request: web.Request, storage: str) -> web.Response:
+    """The answer of the storage emulator to a request; its signature does not depend on the address."""
+    (server,) = re.findall(r"TableEndpoint=(https?://[^/;]+)", storage)
+    address = URL(server + request.raw_path, encoded=True)
+    headers = {name: text for name, text in request.headers.items() if name != "Host"}
+    async with ClientSession() as session, session.get(address, headers=headers) as theirs:
+        names = {"Content-Type", *(name for name in theirs.headers if name.lower().startswith("x-ms-"))}
+        more = {name: theirs.headers[name] for name in names if name in theirs.headers}
+        return web.Response(status=theirs.status, headers=more, body=await theirs.read())
 
 
 async def test_a_table_that_is_not_there_is_named(settings: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def init(
 
     With --from, the job.json and what belongs to it are made from a file of another system, in the folder
     of its code: a task of SkyPilot or dstack, a command job of Azure ML, or a script for sbatch. What has
-    no counterpart here is listed with its line, as is each secret, whose value stays where it is.
+    no counterpart here is listed with its line, as is each secret, which no job gets.
     """
     if file is None:
         template = template or "python"

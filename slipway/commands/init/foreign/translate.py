@@ -26,6 +26,10 @@ _NOWHERE = Path("/translated")
 _FORMATS = "a task of SkyPilot or dstack, a command job of Azure ML, or a script for sbatch"
 
 
+#: The system whose file runs as it is.
+SCRIPT = "a script for sbatch"
+
+
 @dataclass(frozen=True)
 class Translation:
     """The files of a job, for a folder of their own or that of the code, and what a person has to know."""
@@ -51,7 +55,7 @@ def translate(file: Path) -> Translation:
     name = printable(str(file))
     text, draft = decoded(data, name), Draft(name)
     if sbatch.is_script(text):
-        system = "a script for sbatch"
+        system = SCRIPT
         sbatch.read(text, draft)
     else:
         system = _read_yaml(tree(text, name), draft)

@@ -10,6 +10,7 @@ import pytest
 
 from shared.jobspec import Source
 from slipway.client.request.diagnose import diagnosed
+from slipway.client.snapshot.ignore_file import IgnoreFile
 from slipway.commands.init.translated import run
 from slipway.failure import Failure
 from tests.unit.slipway.commands.init.foreign_files import (
@@ -57,6 +58,37 @@ def test_no_secret_is_copied_or_shown(
     assert SECRET not in "".join((*texts, captured.out, captured.err))
     name = path.replace("*", "HF_TOKEN")
     assert any(line.split(": ")[1].startswith((name, "misspelt")) for line in captured.out.splitlines()[1:])
+
+
+@pytest.mark.parametrize("name", ["job.yaml", "j[ob].yaml", "#job !.yaml"])
+@pytest.mark.parametrize(("system", "path", "value"), _SECRETS)
+def test_a_file_with_a_secret_beside_the_code_goes_to_no_job(
+    system: str, path: str, value: Any, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text(json.dumps(document(system, path, value, "HF_TOKEN"), indent=1))
+
+    run(file, None, as_json=False)
+    run(file, None, as_json=False)  # a repetition writes the same
+
+    (folder,) = (one.parent for one in tmp_path.rglob("job.json"))
+    rules = IgnoreFile.of_folder(folder)
+    if file.is_relative_to(folder):
+        assert rules.fits(file.relative_to(folder).as_posix())
+    assert not rules.fits("train.py")
+
+
+def test_a_list_of_files_that_jobs_do_not_get_is_not_replaced(tmp_path: Path) -> None:
+    file, own = tmp_path / "job.yaml", tmp_path / ".slipwayignore"
+    file.write_text(json.dumps(document("SkyPilot", "envs.*", SECRET, "HF_TOKEN")))
+    own.write_text("data/\n")
+
+    with pytest.raises(Failure, match="has a secret, and jobs get its folder: name it in"):
+        run(file, None, as_json=False)
+
+    own.write_text("*.yaml\n")
+    run(file, None, as_json=False)
+    assert own.read_text() == "*.yaml\n"
 
 
 def test_a_secret_of_an_option_is_not_copied_and_one_of_the_script_is_named(tmp_path: Path) -> None:
