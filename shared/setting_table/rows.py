@@ -188,7 +188,7 @@ _ROWS: Mapping[str, Setting] = {
         "for how long a failed job may [keep its nodes](../how-to/keep-a-failed-job.md); PT0S: not at all",
     ),
     "SLIPWAY_PAUSED": Setting(
-        "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause` needs no restart"
+        "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause --all` needs no restart"
     ),
     "SLIPWAY_ENTER": Setting(
         "limits", "flag", "true", "allow shells in running jobs, on clusters whose option `enter` offers them"

@@ -10,7 +10,7 @@ import typer
 from slipway.commands.asking import asking, show, showing
 from slipway.commands.options import LOCAL, Json, Key, Url
 from slipway.commands.priority.change import changing_job
-from slipway.failure import finding_out
+from slipway.failure import USAGE, Failure, finding_out
 
 if TYPE_CHECKING:
     from slipway.client.service import Service
@@ -28,30 +28,36 @@ _One = Annotated[
 ]
 
 
-@app.command(short_help="Pause submissions, or one job that waits.")
+_All = Annotated[bool, typer.Option("--all", help="all jobs of the deployment")]
+
+
+@app.command(short_help="Pause one job that waits, or all submissions.")
 def pause(
     job: _One = "",
+    every: _All = False,
     reason: Annotated[str, typer.Option(help="shown with every job that waits")] = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Pause submissions; accepted jobs wait until `resume`. With JOB, only that one waits.
+    """Pause a job that waits; with --all, all submissions: accepted jobs wait until `resume`.
 
     A job that a cluster has in its queue, or that runs, is not paused.
     """
-    if job:
+    if _is_one(job, every):
         raise typer.Exit(changing_job(job, lambda api, one: api.pause_job(one, reason), url, key, as_json))
     raise typer.Exit(showing(lambda api: api.pause(reason), _switch, url, key, as_json=as_json))
 
 
-@app.command(short_help="Resume submissions after `pause`, or one job.")
-def resume(job: _One = "", as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
-    """Resume submissions after `pause`, or one job after `pause JOB`.
+@app.command(short_help="Resume one job after `pause`, or all submissions.")
+def resume(
+    job: _One = "", every: _All = False, as_json: Json = False, url: Url = LOCAL, key: Key = ""
+) -> None:
+    """Resume a job after `pause JOB`, or submissions after `pause --all`.
 
-    Without JOB, the exit code is 1 if a setting still stops them, 125 without an answer.
+    With --all, the exit code is 1 if a setting still stops them, 125 without an answer.
     """
-    if job:
+    if _is_one(job, every):
         raise typer.Exit(changing_job(job, lambda api, one: api.resume_job(one), url, key, as_json))
 
     async def ask(api: Service) -> int:
@@ -61,6 +67,13 @@ def resume(job: _One = "", as_json: Json = False, url: Url = LOCAL, key: Key = "
 
     with finding_out():
         raise typer.Exit(asking(ask, url, key))
+
+
+def _is_one(job: str, every: bool) -> bool:
+    """Whether it is about one job. An empty variable of a script is not all jobs: raises Failure."""
+    if bool(job) == every:
+        raise Failure("name either a job or --all", USAGE)
+    return not every
 
 
 def _switch(answer: Mapping[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ async def slipway(door: Door, *words: str) -> Result:
 async def test_a_paused_deployment_accepts_and_submits_after_resume(door: Door) -> None:
     name = unique("paused")
     try:
-        paused = await slipway(door, "pause", "--reason", "the cluster moves")
+        paused = await slipway(door, "pause", "--all", "--reason", "the cluster moves")
         assert (paused.exit_code, "paused by" in paused.output) == (0, True)
         status, job, _ = await door.call("POST", "jobs", {"name": name, "spec": shell("true")})
         assert (status, job["state"]) == (202, "accepted")
@@ -36,7 +36,7 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(door: Door) 
 
         await eventually(observation, "the pause in the health")
     finally:
-        assert (await slipway(door, "resume")).exit_code == 0
+        assert (await slipway(door, "resume", "--all")).exit_code == 0
 
     assert (await door.ended(name=name))["state"] == "succeeded"
 

@@ -19,11 +19,13 @@ from typer.testing import CliRunner, Result
 from yarl import URL
 
 from local.azurite import Azurite
+from shared.adapters.storage.layout import claim
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Row
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.admission.pauses import pause, resume
+from shared.core.errors import Misconfigured
 from shared.core.job import JobState
 from shared.core.ledger.listing import Query
 from shared.core.pacing.memo import Memo
@@ -132,7 +134,7 @@ async def test_a_table_with_rows_is_left_as_it_is(
     again = await run("restore", file, "--into", table.name, "--settings", settings)
 
     assert again.exit_code != 0
-    assert "has rows; name a new one" in str(again.exception)
+    assert "has rows, all or some of a restore; name a new one" in str(again.exception)
     assert await rows_in(table) == before
 
 
@@ -164,6 +166,32 @@ async def test_a_backup_is_of_the_table_that_the_app_uses(
     assert f"rows of {table.name}" in result.output
 
 
+async def test_half_a_restore_is_no_table_for_an_app_or_a_backup(
+    account: Account, world: World, storage: Azurite, settings: Path, tmp_path: Path
+) -> None:
+    table, half = await filled(account, world), RestTable(account, new_name())
+    file, writes = tmp_path / "ledger.gz", itertools.count()
+    assert (await run("make", file, "--table", table.name, "--settings", settings)).exit_code == 0
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.method != "GET" and next(writes) >= 3:
+            return web.Response(status=403)  # the command ends in the middle
+        return await relayed(request, storage.connection_string)
+
+    async with answering(answer) as url:
+        own = _TABLES.sub(f"TableEndpoint={url}", storage.connection_string)
+        write_settings(settings, {"SLIPWAY_STORAGE": own})
+        assert (await run("restore", file, "--into", half.name, "--settings", settings)).exit_code != 0
+
+    write_settings(settings, {"SLIPWAY_STORAGE": storage.connection_string})
+    saved = await run("make", tmp_path / "half.gz", "--table", half.name, "--settings", settings)
+    again = await run("restore", file, "--into", half.name, "--settings", settings)
+    assert "did not end; name another one" in str(saved.exception)
+    assert "all or some of a restore" in str(again.exception)
+    with pytest.raises(Misconfigured, match="a restore into the ledger's table is going on, or did not end"):
+        await claim(half, 4, "")
+
+
 async def test_a_table_that_changes_all_the_time_is_no_backup(
     account: Account, world: World, storage: Azurite, settings: Path, tmp_path: Path
 ) -> None:
@@ -189,7 +217,12 @@ async def relayed(request: web.Request, storage: str) -> web.Response:
     (server,) = re.findall(r"TableEndpoint=(https?://[^/;]+)", storage)
     address = URL(server + request.raw_path, encoded=True)
     headers = {name: text for name, text in request.headers.items() if name != "Host"}
-    async with ClientSession() as session, session.get(address, headers=headers) as theirs:
+    async with (
+        ClientSession() as session,
+        session.request(
+            request.method, address, headers=headers, data=await request.read() or None
+        ) as theirs,
+    ):
         names = {"Content-Type", *(name for name in theirs.headers if name.lower().startswith("x-ms-"))}
         more = {name: theirs.headers[name] for name in names if name in theirs.headers}
         return web.Response(status=theirs.status, headers=more, body=await theirs.read())

@@ -13,6 +13,8 @@ from shared.core.errors import Misconfigured, Unavailable
 
 #: The version of the rows and their columns; increased when older ones could not be read any more.
 _LAYOUT = 3
+#: The version while a backup is restored into the table.
+RESTORING = 0
 #: The rows `layout` and `owner`.
 _BOTH = Range("meta", "layout", "p")
 #: The key of the first.
@@ -56,6 +58,10 @@ async def _make(table: Table, rows: list[dict[str, Any]], *, new: bool) -> None:
 
 
 def _check_layout(layout: Row, shards: int) -> None:
+    if layout.get("Version") == RESTORING:
+        raise Misconfigured(
+            "a restore into the ledger's table is going on, or did not end: wait, or restore into another one"
+        )
     if layout.get("Version") != _LAYOUT:
         raise Misconfigured(
             f"the ledger's table has layout {layout.get('Version')}, of another version; this one has layout "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -36,7 +37,10 @@ class ChannelSender:
         self._mails = MailSender()
 
     async def send(self, name: str, event_id: str, event: str, now: datetime) -> Posted:
-        """One try. The id of the event is a header, as with webhooks, for a gateway in between."""
+        """One try. The id of the event is a header, as with webhooks, for a gateway in between.
+
+        Nothing disables a channel: a room that is archived answers 410, and may be opened again.
+        """
         channel = self._channels.get(name)
         if channel is None:
             raise Misconfigured(f"SLIPWAY_CHANNELS does not name the channel {name!r}")
@@ -45,7 +49,9 @@ class ChannelSender:
             return await self._mails.send(channel.mail, event_id, message, now)
         body = _BODIES[channel.kind](message)
         headers = {"Content-Type": "application/json; charset=utf-8", "webhook-id": event_id}
-        return await self._webhooks.send(channel.url, json.dumps(body).encode(), headers, now)
+        posted = await self._webhooks.send(channel.url, json.dumps(body).encode(), headers, now)
+        # The operator chose the address: they open the room again, or name another one.
+        return replace(posted, outcome="retry") if posted.outcome == "gone" else posted
 
 
 def slack(message: Message) -> dict[str, Any]:

@@ -82,7 +82,10 @@ KINDS = (
     RowKind("meta", "layout", "the app does not start", _RESTORE),
     RowKind("meta", "owner", "the app does not start", _RESTORE),
     RowKind(
-        "meta", "paused", "submissions are paused", "`slipway resume` or `slipway pause` writes it again"
+        "meta",
+        "paused",
+        "submissions are paused",
+        "`slipway resume --all` or `pause --all` writes it again",
     ),
     RowKind(
         "meta",

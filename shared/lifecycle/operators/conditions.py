@@ -16,8 +16,8 @@ from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.entries import Active, Pause, Silent
 from shared.core.trouble import OPERATOR_NEEDED
 
-#: How long a cluster is silent, and how long its jobs lack capacity, before that is worth a message.
-_SILENT, _SCARCE = timedelta(minutes=5), timedelta(minutes=15)
+#: How long a cluster is silent, a job waits for an operator, or jobs lack capacity before a message says so.
+_SILENT, _PARKED, _SCARCE = timedelta(minutes=5), timedelta(minutes=5), timedelta(minutes=15)
 #: The words of jobs for which quota or machines are lacking.
 _WORDS = frozenset({"Quota", "NoCapacity", "Saturated"})
 #: Sentences differ in their ends, such as a number of nodes; and the most whose records are unpacked.
@@ -90,10 +90,11 @@ def _paused(pause: Pause | None) -> Iterator[Condition]:
 
 
 def _parked(rows: Iterable[Active], now: datetime) -> Iterator[Condition]:
-    waits = [row.waits for row in rows if row.waits.startswith(OPERATOR_NEEDED)]
-    if waits:
+    parked = [row for row in rows if row.waits.startswith(OPERATOR_NEEDED)]
+    since = datetime.fromisoformat(min(row.since for row in parked)) if parked else now
+    if abs(now - since) >= _PARKED:
         title, over = "Jobs wait for the deployment to be mended", "The deployment is mended"
-        yield Condition("parked", title, over, f"{_number(waits)}: {waits[0]}", now)
+        yield Condition("parked", title, over, f"{_number(parked)}: {parked[0].waits}", since)
 
 
 def _scarce(rows: Iterable[Active]) -> Iterator[Condition]:
@@ -123,5 +124,5 @@ def _record(row: Active) -> Job | None:
         return None
 
 
-def _number(waits: Collection[str]) -> str:
-    return f"{len(waits)} {'jobs' if len(waits) > 1 else 'job'}"
+def _number(rows: Collection[Active]) -> str:
+    return f"{len(rows)} {'jobs' if len(rows) > 1 else 'job'}"

@@ -32,7 +32,8 @@ async def pause_job(ports: Ports, job_id: str, why: str = "", who: Caller = KEY_
         pause = OwnPause(by=plain(who.name, 100), since=ports.clock(), reason=plain(why, 200))
         waits = waiting(ports, job, why_own_pause(pause))
         claim = job.claim.given_back if job.claim is not None else None
-        return note(ports, stored, remark=f"paused by {pause.by}", paused=pause, waiting=waits, claim=claim)
+        words = {"remark": f"paused by {pause.by}", "message": waits.text if waits else ""}
+        return note(ports, stored, **words, paused=pause, waiting=waits, claim=claim)
 
     return await change_waiting(ports, job_id, who, decide)
 
@@ -50,6 +51,7 @@ async def resume_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Sto
         after = job.model_copy(update={"paused": None})
         world = World(ports.policy, ports.clock(), quotas=await quotas_of(ports, after))
         waits = waiting(ports, job, reason(after, world))
-        return note(ports, stored, remark=f"resumed by {plain(who.name, 100)}", paused=None, waiting=waits)
+        words = {"remark": f"resumed by {plain(who.name, 100)}", "message": waits.text if waits else ""}
+        return note(ports, stored, **words, paused=None, waiting=waits)
 
     return await change_waiting(ports, job_id, who, decide)

@@ -133,16 +133,21 @@ class DataLake:
             await _cancel(tasks)
         await blob.commit_block_list([BlobBlock(block_id=block.id) for block in content.blocks], **how)
 
-    async def remove(self, file: DataFile) -> bool:
-        """Remove a file, unless it has changed since it was listed; whether it was removed."""
-        from azure.core.exceptions import ResourceModifiedError, ResourceNotFoundError
+    async def remove(self, file: DataFile) -> str:
+        """Remove a file with its snapshots, unless it has changed since then; why it was not, or ""."""
+        from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 
         listed = datetime.fromtimestamp(file.modified or 0, UTC)
         try:
-            await self._container.get_blob_client(file.name).delete_blob(if_unmodified_since=listed)
+            blob = self._container.get_blob_client(file.name)
+            await blob.delete_blob(delete_snapshots="include", if_unmodified_since=listed)
         except (ResourceModifiedError, ResourceNotFoundError):
-            return False
-        return True
+            return "it has changed, or is gone; list it again"
+        except HttpResponseError as error:
+            code: Any = getattr(error, "error_code", None)
+            word = getattr(code, "value", code) or ""
+            return f"the storage account answered {error.status_code} {word}".rstrip()
+        return ""
 
     async def read(self, file: DataFile, start: int) -> AsyncGenerator[FileChunk]:
         """The chunks of a file from a byte on, in order. Raises Changed if it is written meanwhile."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from shared import __version__
+from shared.adapters.storage.layout import LAYOUT, RESTORING
 from shared.adapters.storage.table import Operation, Row
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.account import TABLE_RULE, is_table
@@ -60,6 +61,7 @@ async def _make(file: Path, name: str, settings: Settings) -> int:
             versions: dict[tuple[str, str], str] = {}
             with _writing(file, name) as out:
                 async for row in _rows(table):
+                    _check_whole(row, name)
                     versions[row["PartitionKey"], row["RowKey"]] = row.pop(_STAMP)
                     out.write(json.dumps(row) + "\n")
                 out.write(json.dumps({"rows": len(versions)}) + "\n")
@@ -77,9 +79,21 @@ async def _restore(rows: list[Row], name: str, settings: Settings) -> None:
     async with _table(name, settings) as table:
         is_new = await table.make()
         if not is_new and await _versions(table):
-            raise Failure(f"the table {name} has rows; name a new one", REJECTED)
-        for transaction in _transactions(rows):
+            raise Failure(f"the table {name} has rows, all or some of a restore; name a new one", REJECTED)
+        # No app starts on half a table: the row of its layout comes last.
+        await table.transact([Operation("upsert", {**LAYOUT, "Version": RESTORING})])
+        last = [row for row in rows if _is_layout(row)]
+        for transaction in _transactions([row for row in rows if not _is_layout(row)] + last):
             await table.transact(transaction)
+
+
+def _is_layout(row: Row) -> bool:
+    return all(row.get(name) == text for name, text in LAYOUT.items())
+
+
+def _check_whole(row: Row, table: str) -> None:
+    if _is_layout(row) and row.get("Version") == RESTORING:
+        raise Failure(f"a restore into the table {table} is going on, or did not end; name another one")
 
 
 @asynccontextmanager
@@ -136,7 +150,7 @@ def _read(file: Path) -> Iterator[Row]:
                 yield document
     except FileNotFoundError as error:
         raise Failure(f"{printable(str(file))} is not there", UNKNOWN) from error
-    except (OSError, EOFError, ValueError, KeyError, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise Failure(f"{printable(str(file))} is not a whole backup; take another one") from error
     if rows != number:
         raise Failure(f"{printable(str(file))} is not a whole backup; take another one")

@@ -43,13 +43,13 @@ def run(
                 return {**answer, "removed": 0, "failed": []}
             if not yes:
                 _agreed(chosen)
-            failed = await _removed(lake, chosen)
-            return {**answer, "removed": len(chosen) - len(failed), "failed": failed}
+            reasons = await _removed(lake, chosen)
+            return {**answer, "removed": len(chosen) - len(reasons), "failed": reasons}
 
     answer = asyncio.run(ask())
     show(answer, lambda one: _lines(one, dry_run=dry_run), as_json=as_json)
-    for name in answer["failed"]:
-        say(f"{printable(name)} was not removed: it has changed, or is gone; list it again")
+    for one in answer["failed"]:
+        say(f"{printable(one['name'])} was not removed: {one['why']}")
     return int(bool(answer["failed"]))
 
 
@@ -76,16 +76,16 @@ def _agreed(files: Sequence[DataFile]) -> None:
         raise Failure(f"{_number(len(files))} would go, and none did; add --yes to remove them", USAGE)
 
 
-async def _removed(lake: DataLake, files: Sequence[DataFile]) -> list[str]:
-    """Remove the files, several at once; the names of those that have changed since they were listed."""
+async def _removed(lake: DataLake, files: Sequence[DataFile]) -> list[dict[str, str]]:
+    """Remove the files, several at once; those that were not removed, with the reason."""
     gate = asyncio.Semaphore(PARALLEL)
 
-    async def one(file: DataFile) -> bool:
+    async def one(file: DataFile) -> str:
         async with gate:
             return await lake.remove(file)
 
-    results = await asyncio.gather(*map(one, files))
-    return [file.name for file, is_gone in zip(files, results, strict=True) if not is_gone]
+    reasons = await asyncio.gather(*map(one, files))
+    return [{"name": file.name, "why": why} for file, why in zip(files, reasons, strict=True) if why]
 
 
 def _lines(answer: dict[str, Any], *, dry_run: bool) -> list[str]:

@@ -38,7 +38,7 @@ _BAD: Mapping[tuple[str, object], Finding] = {
         "a service or its host refuses its settings, or a cluster does not keep its teams apart",
         "see the lines of its clusters below; read its log",
     ),
-    ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
+    ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume --all`"),
 }
 #: What health says of clusters → of how many, and the remedy.
 _SILENT = {

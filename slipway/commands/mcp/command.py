@@ -17,7 +17,7 @@ def mcp() -> None:
     try:
         from slipway.commands.mcp.server import run
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "jsonschema"):
             raise
         text = "the package mcp is not installed"
         remedy = "install it beside this one: pipx inject slipway-jobs mcp, or pip install mcp"

@@ -63,9 +63,9 @@ WORDS = {
     "sweep cancel": "{sweep}",
     "cancel": "{job}",
     "release": "{job}",
-    "pause": "--reason pipes",
+    "pause": "--all --reason pipes",
     "priority": "{job} normal",
-    "resume": "",
+    "resume": "--all",
     "data put": "{folder}/train.py --container {container}",
     "data ls": "--container {container}",
     "data rm": "train.py --dry-run --container {container}",
@@ -130,7 +130,7 @@ class Shop:
             return await piped(self.argv(name, WORDS[name], *more))
         finally:
             if name == "pause":
-                await piped(self.argv("resume", ""))
+                await piped(self.argv("resume", "--all"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

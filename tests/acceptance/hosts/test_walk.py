@@ -85,7 +85,7 @@ drop made --to DROPPED
 drop made --to DROPPED-2 --follow
 enqueue MESSAGE
 enqueue MESSAGE --idempotency-key KEY --json
-pause --reason "é + & = ?"
+pause --all --reason "é + & = ?"
 submit HELLO --json => WAITS
 show WAITS
 priority WAITS high
@@ -94,7 +94,7 @@ pause WAITS --reason "the data is late"
 pause WAITS --json
 resume WAITS
 cancel WAITS
-resume --json
+resume --all --json
 submit SLOW --json => SLOW
 cancel SLOW --json
 ! wait SLOW

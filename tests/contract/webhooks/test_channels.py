@@ -96,7 +96,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("answer", "outcome"),
-    [(reply(410), "gone"), (reply(429, "Retry-After: 7\r\n"), "retry"), (reply(500), "retry")],
+    [(reply(410), "retry"), (reply(429, "Retry-After: 7\r\n"), "retry"), (reply(500), "retry")],
 )
 async def test_answers_mean_what_those_of_webhooks_mean(
     kind: Kind, answer: Answer, outcome: str, caplog: pytest.LogCaptureFixture

@@ -37,6 +37,7 @@ COMPARED = {
     "lifecycle/dispatch.py: ports.clock() - job.unknown_since <= _ZOMBIE": _ANEW,
     "lifecycle/operators/conditions.py: abs(now - one.since) >= _SCARCE": _BOTH_SIDES,
     "lifecycle/operators/conditions.py: abs(now - one.since) >= _SILENT": _BOTH_SIDES,
+    "lifecycle/operators/conditions.py: abs(now - since) >= _PARKED": _BOTH_SIDES,
     "operate/common_waits.py: ports.clock() - job.stage.at < _SAID_AFTER": "only a sentence comes later",
     "operate/overview/expectation.py: latest < ports.clock()": "only a sentence about a start differs",
     "operate/overview/overview.py: now < last.at": "all ends are read again, as in every ten minutes",

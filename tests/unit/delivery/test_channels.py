@@ -12,14 +12,13 @@ from shared.core.caller import SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.core.notify.channels import Channel
-from shared.core.notify.receivers import receiver_id
 from shared.core.ports import Posted
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.core.view import whole
 from shared.intake.rerun import rerun
 from shared.intake.teams import with_teams
 from shared.operate.receivers import receivers
-from shared.operate.redeliver import events_of, redeliver_job, send_test, shown
+from shared.operate.redeliver import events_of, send_test, shown
 from tests.unit.delivery.test_webhook_secrets import ROADS, found_in, share, signed
 from tests.unit.world import World, job_json, rows_of
 
@@ -123,22 +122,20 @@ async def test_the_whole_way_of_an_end_shows_no_address(
     ]
     assert [url for url, _, _ in world.webhooks.posts] == [ADDRESS, ADDRESS]
     assert not [text for text in shown_texts if "Canary7" in text]
-    (disabled,) = await world.ports.outbox.disabled()
-    assert (disabled.url, disabled.id) == ("channel:room", receiver_id("channel:room"))
 
 
-async def test_a_test_enables_a_channel_again_and_events_go_out_again(world: World) -> None:
+async def test_a_room_that_is_opened_again_gets_its_events(world: World) -> None:
     await share(world)
     world.open_channels(room=OPEN)
     world.webhooks.answers = [Posted("gone", 410, "410", None, 1), Posted("delivered", 200, "2xx", None, 1)]
     job = await ROADS["http"](world, "channel:room")
     world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
     await world.make_pass()
+    world.pass_time(3600)
+    await world.make_pass()
 
-    tested = await send_test(world.ports, "channel:room", "", "k")
-    await redeliver_job(world.ports, job.id)
-
-    assert tested.outcome == "delivered"
+    (event,) = await events_of(world.ports, job.id)
+    assert (event.deliveries[0].state, len(world.webhooks.posts)) == ("delivered", 2)
     assert await world.ports.outbox.disabled() == []
     with pytest.raises(Misuse, match="no channel named 'other'"):
         await send_test(world.ports, "channel:other", "", "k")

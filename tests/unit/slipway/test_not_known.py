@@ -120,7 +120,7 @@ async def test_what_cannot_be_asked_is_not_known_either(
 
 
 #: Commands whose exit code 1 is an answer.
-ASKING = [["explain", "job.json"], ["events", "test", "https://hook.example/x"], ["resume"]]
+ASKING = [["explain", "job.json"], ["events", "test", "https://hook.example/x"], ["resume", "--all"]]
 GOOD = {"verdict": "runs", "outcome": "delivered", "said": "200", "ms": 1, "paused": False}
 BAD = {
     "verdict": "rejected",

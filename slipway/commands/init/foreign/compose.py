@@ -100,9 +100,16 @@ def _envelope(draft: Draft) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value}
 
 
+#: What a shell reads between double quotes.
+_SPECIAL = re.compile(r'["$`\\]')
+
+
 def runs_file(draft: Draft, name: str, words: list[str]) -> None:
     """Let a file of the folder run as it is. Raises Failure for a name that no path can have."""
-    if flaw := name_flaw(name):
+    flaw = name_flaw(name)
+    if not flaw and (special := _SPECIAL.search(name)):
+        flaw = f"has {special[0]}, which means something to a shell"
+    if flaw:
         raise Failure(f"{draft.file}: its name {flaw}; rename it")
     quoted = " ".join(map(shlex.quote, words))
     draft.command = f'{quoted} "<SLIPWAY_FOLDER>/{name}"'

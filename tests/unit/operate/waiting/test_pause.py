@@ -115,9 +115,10 @@ async def test_a_resumed_job_is_like_one_that_was_never_paused(world: World) -> 
     await pause_job(world.ports, job.id)
     resumed = (await resume_job(world.ports, job.id)).job
 
-    same = {"sequence", "history", "waiting"}
+    same = {"sequence", "history", "waiting", "message"}
     assert resumed.model_dump(exclude=same) == job.model_dump(exclude=same)
     assert resumed.waiting is None or resumed.waiting.word == "Paused"
+    assert "paused by" not in resumed.message
     world.policy(paused=False)
     await world.make_pass()
     assert (await world.job(job.id)).state is JobState.QUEUED

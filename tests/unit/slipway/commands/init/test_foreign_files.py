@@ -91,6 +91,15 @@ def test_a_list_of_files_that_jobs_do_not_get_is_not_replaced(tmp_path: Path) ->
     assert own.read_text() == "*.yaml\n"
 
 
+@pytest.mark.parametrize("name", ["a$(id).sh", "a`id`.sh", 'a".sh'])
+def test_a_script_whose_name_means_something_to_a_shell_is_to_be_renamed(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_text("#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n")
+
+    with pytest.raises(Failure, match="which means something to a shell; rename it"):
+        run(file, None, as_json=False)
+
+
 def test_a_secret_of_an_option_is_not_copied_and_one_of_the_script_is_named(tmp_path: Path) -> None:
     text = script(f"--export=HF_TOKEN={SECRET},LR=1") + f"export API_KEY={SECRET}\n"
 
