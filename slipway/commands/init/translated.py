@@ -32,7 +32,7 @@ def run(file: Path, to: Path | None, *, as_json: bool) -> int:
     """Write the files of the job into the folder of its code, or into another. Raises Failure."""
     result = translate(file)
     folder = to or result.folder
-    files, path = dict(result.files), _within(file, folder, result)
+    files, path = dict(result.files), _path_in(file, folder, result)
     if path and not IgnoreFile.of_folder(folder).fits(path):
         if not (folder / NAME).exists():
             files[NAME] = _OF_THIS.format(_pattern(path))
@@ -52,7 +52,7 @@ def run(file: Path, to: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def _within(file: Path, folder: Path, result: Translation) -> str:
+def _path_in(file: Path, folder: Path, result: Translation) -> str:
     """The path of the file below the folder whose files a job gets; "" for one elsewhere, and the script."""
     path, top = file.absolute().parent.resolve() / file.name, folder.resolve()
     if result.system == SCRIPT or not path.is_relative_to(top):
