@@ -50,6 +50,11 @@ class Submission:
         return "sweep" if self.is_sweep else "job"
 
     @property
+    def key(self) -> str:
+        """The key by which the same message joins what this one made."""
+        return self._key or str(self._message.get(KEY, ""))
+
+    @property
     def is_posted(self) -> bool:
         """Whether it may have arrived."""
         return bool(self._document)

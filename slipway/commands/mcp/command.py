@@ -11,8 +11,9 @@ app = typer.Typer()
 def mcp() -> None:
     """Serve the commands of `slipway skill` as tools of the Model Context Protocol, over standard input.
 
-    A client starts it in the folder of your work: no tool sends or writes files outside of it. It uses the
-    profile of `slipway login`, or SLIPWAY_URL and SLIPWAY_KEY. It needs the extra `mcp` of this package.
+    A client starts it in the folder of your work, which is not your home: no tool sends or writes files
+    outside of it, nor what a link in it leads to there. It uses the profile of `slipway login`, or
+    SLIPWAY_URL and SLIPWAY_KEY. It needs the extra `mcp` of this package.
     """
     try:
         from slipway.commands.mcp.server import run

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -63,15 +64,9 @@ async def _list(_: object, __: object) -> ListToolsResult:
 async def _call(_: object, call: CallToolRequestParams) -> CallToolResult:
     """The answer of a tool; an error has the code, text, remedy and retry of `--json`."""
     try:
-        words = _words(call.name, call.arguments or {})
+        process = await _started(await asyncio.to_thread(_words, call.name, call.arguments or {}))
     except Failure as failure:
         return _result({"error": failure.for_programs()})
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "slipway.entry", *words),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
     try:
         printed = (await process.communicate())[0].decode(errors="replace")
     finally:
@@ -84,8 +79,32 @@ async def _call(_: object, call: CallToolRequestParams) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)])
 
 
+async def _started(words: Sequence[str]) -> asyncio.subprocess.Process:
+    """The command, as a process of its own. Raises Failure."""
+    try:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "slipway.entry", *words),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise _failure(error) from error
+    except ValueError as error:
+        raise Usage("a text has a character that no command line has; leave it out") from error
+
+
+def _failure(error: OSError) -> Failure:
+    """The error of arguments that are too long; any other is one of this machine, and may pass."""
+    if error.errno in (errno.E2BIG, errno.ENAMETOOLONG):
+        return Usage("the arguments are too long for a command; shorten them")
+    failure = Failure(f"the command cannot be started: {error.strerror or error}; try again")
+    failure.retry = True
+    return failure
+
+
 def _words(name: str, arguments: Mapping[str, Any]) -> list[str]:
-    """The command line of a call. Raises Usage for arguments that the tool does not have."""
+    """The command line of a call. Raises Failure, Usage for arguments that the tool does not have."""
     if name not in TOOLS:
         raise Usage(f"there is no tool {name[:40]!r}; there are {', '.join(TOOLS)}")
     try:
@@ -94,7 +113,10 @@ def _words(name: str, arguments: Mapping[str, Any]) -> list[str]:
         place = ".".join(map(str, error.path))
         message = f"{place}: {error.message}" if place else error.message
         raise Usage(f"{message[:_MOST_OF_A_MESSAGE]}; correct the arguments") from error
-    return list(TOOLS[name].words(arguments))
+    try:
+        return list(TOOLS[name].words(arguments))
+    except OSError as error:
+        raise _failure(error) from error
 
 
 def _result(error: dict[str, Any]) -> CallToolResult:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from slipway.client.files.save import MARK
+from slipway.commands.mcp.work import code, place
 from slipway.failure import Usage
 
 #: The seconds that a call waits at most, and without a choice: clients give up after a minute.
@@ -58,18 +58,6 @@ def _word(text: str) -> str:
     return text
 
 
-def _place(text: str) -> str:
-    """A path in the folder of the work. Raises Usage for any other."""
-    folder = Path.cwd().resolve()
-    try:
-        path = (folder / text).resolve()
-    except (OSError, ValueError) as error:
-        raise Usage("a path cannot be read; name a folder of this work") from error
-    if not path.is_relative_to(folder):
-        raise Usage(f"{text[:200]} is outside of {folder}; name a folder in it")
-    return str(path)
-
-
 def _run(call: Mapping[str, Any], *more: str) -> list[str]:
     words = ["run", *more, "--json"]
     for name in ("time", "cluster", "image", "nodes", "parallel"):
@@ -78,7 +66,7 @@ def _run(call: Mapping[str, Any], *more: str) -> list[str]:
     words += [f"--env={name}={value}" for name, value in call.get("env", {}).items()]
     for name, values in call.get("sweep", {}).items():
         words.append(f"--sweep={name}={','.join(map(str, values))}")
-    return [*words, _place(call["folder"]), "--", *call.get("arguments", ())]
+    return [*words, str(code(call["folder"])), "--", *call.get("arguments", ())]
 
 
 def _of_job(*words: str) -> Callable[[Mapping[str, Any]], list[str]]:
@@ -102,10 +90,10 @@ def _sweep(call: Mapping[str, Any]) -> list[str]:
 
 def _download(call: Mapping[str, Any]) -> list[str]:
     """Into a folder that is not there, or that has an earlier download: no file of a person is replaced."""
-    place = _place(call["to"])
-    if Path(place).exists() and not Path(place, MARK).is_file():
+    to = place(call["to"])
+    if to.exists() and not (to / MARK).is_file():
         raise Usage(f"{call['to'][:200]} exists already; name a new folder")
-    return ["download", f"--to={place}", "--json", _word(call["job"])]
+    return ["download", f"--to={to}", "--json", _word(call["job"])]
 
 
 def _jobs(call: Mapping[str, Any]) -> list[str]:

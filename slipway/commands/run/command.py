@@ -81,8 +81,9 @@ of the job, and 125 where no answer says how it ended. After Ctrl-C the job goes
 say so.
 
 With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
-rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C. The exit
-code of the command is then 0, or 1 for a job that did not succeed.
+rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C, with
+the idempotencyKey of what was submitted and has no id yet. The exit code of the command is then 0, or 1 for
+a job that did not succeed.
 """
 
 

@@ -54,10 +54,13 @@ class Report:
         else:
             say(f"  {why(job)}")
 
-    def interrupted(self, job_id: str, *, cancelled: bool = False) -> None:
-        """Report a Ctrl-C. The job goes on unless cancelled; the id is "" if it is not known."""
+    def interrupted(self, job_id: str, *, cancelled: bool = False, key: str = "") -> None:
+        """Report a Ctrl-C. The job goes on unless cancelled; the id is "" if it is not known.
+
+        `key` is the idempotency key of what was submitted, and has no id yet.
+        """
         if self.as_json:
-            named = {"id": job_id} if job_id else {}
+            named = ({"id": job_id} if job_id else {}) | ({"idempotencyKey": key} if key else {})
             put_json({"event": "interrupted", **named, "cancelled": cancelled}, indent=None)
 
     def failure(

@@ -133,5 +133,5 @@ def _interrupted(submissions: list[Submission], url: str, key: str, report: Repo
         f"the {submission.kind} was submitted and may begin; find it with slipway jobs --source http --limit "
         f"5, and end it with {end}"
     )
-    report.interrupted("")
+    report.interrupted("", key=submission.key)
     return ending.code

@@ -42,7 +42,7 @@ async def test_an_agent_runs_a_folder_and_fetches_what_it_wrote(door: Door, tmp_
         args=["mcp"],
         env={
             **os.environ,
-            "HOME": str(tmp_path),
+            "HOME": f"{tmp_path}-home",
             "SLIPWAY_URL": door.stack.host_url,
             "SLIPWAY_KEY": door.key,
         },

@@ -55,7 +55,7 @@ class Agent:
 @asynccontextmanager
 async def agent(folder: Path, loss: Loss = "") -> AsyncIterator[Agent]:
     async with losing(loss) as (url, _):
-        environment = {**os.environ, "HOME": str(folder), "SLIPWAY_URL": url, "SLIPWAY_KEY": "key"}
+        environment = {**os.environ, "HOME": f"{folder}-home", "SLIPWAY_URL": url, "SLIPWAY_KEY": "key"}
         program = StdioServerParameters(
             command=sys.executable, args=["-m", "slipway.entry", "mcp"], env=environment, cwd=folder
         )
@@ -151,6 +151,30 @@ async def test_its_cap_stops_it_and_an_error_says_what_to_do(world: World, tmp_p
     errors = [answer.content["error"] for answer in refused]
     assert [error["code"] for error in errors] == ["over-limit", "unknown", *["usage"] * 4]
     assert {tuple(error) for error in errors} == {("code", "text", "remedy", "retry")}
+    assert world.ledger.jobs == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("jobs", {"contains": "a\0b"}),
+        ("jobs", {"state": "x" * 200_000}),
+        ("run", {**_RUN, "key": "k", "arguments": ["x" * 200_000]}),
+        ("run", {**_RUN, "key": "k", "env": {"A": "\0"}}),
+        ("download", {"job": "j_1", "to": "x" * 5_000}),
+    ],
+)
+async def test_arguments_that_no_command_can_have_are_an_error_with_a_remedy(
+    world: World, tmp_path: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with agent(tmp_path) as one:
+        refused = await one.call(tool, **arguments)
+
+    assert refused.is_error
+    error = refused.content["error"]
+    assert tuple(error) == ("code", "text", "remedy", "retry")
+    assert (error["code"], error["retry"]) == ("usage", False)
+    assert error["remedy"]
     assert world.ledger.jobs == []
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from slipway.github_action import Course, cancel, outputs, summary, words
+from slipway.github_action.cancel import cancel, doubt
+from slipway.github_action.course import Course
+from slipway.github_action.page import Page, outputs, summary
+from slipway.github_action.words import words
 from tests.unit.documents.corpus import ROOT
 
 ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
@@ -30,6 +34,7 @@ def test_each_line_of_an_input_is_a_word_of_the_command() -> None:
         *("run", "--json", "--to", "/tmp/out", "--time=1h", "--env=A=b c"),
         *("--", "-x; $(id)", "--lr", "0.1; $HOME `id`"),
     ]
+    assert words(INPUTS | inputs, "--detach")[6:8] == ["--detach", "--"]
     assert words(INPUTS) == ["run", "--json", "--to", "/tmp/out", "--", "-x; $(id)"]
 
 
@@ -103,8 +108,43 @@ def test_what_a_job_wrote_is_text_in_the_summary(member: str) -> None:
     assert text.count("</code>") == text.count("<code>")
 
 
+SUBMITTED = {"event": "interrupted", "idempotencyKey": "a-key", "cancelled": False}
+
+
+@pytest.mark.parametrize(
+    ("events", "text", "remedy"),
+    [
+        ([], "the job may run", "slipway jobs --source http --limit 5"),
+        ([SUBMITTED], "the job may run", "slipway jobs --source http --limit 5"),
+        ([{"event": "interrupted", "cancelled": False}], "before its job was submitted", ""),
+        ([{"event": "job", "id": "j_1"}], "its job may go on", "slipway cancel j_1"),
+    ],
+)
+def test_a_cancelled_workflow_says_what_may_go_on_before_it_tries_to_end_it(
+    events: list[object], text: str, remedy: str
+) -> None:
+    words_of_it = doubt(course(*events))
+
+    assert text in words_of_it["text"]
+    assert remedy in words_of_it.get("remedy", "")
+
+
 def test_a_workflow_that_is_cancelled_before_there_is_a_job_says_so() -> None:
-    assert cancel("") == "the workflow was cancelled before its job had an id"
+    one = course({"event": "interrupted", "cancelled": False})
+
+    assert cancel(one, INPUTS) == {"text": "the workflow was cancelled before its job was submitted"}
+
+
+def test_the_last_summary_stands_after_those_of_other_steps(tmp_path: Path) -> None:
+    file = tmp_path / "summary"
+    file.write_text("of another step\n", encoding="utf-8")
+    page = Page(str(file))
+
+    page.write("it may go on, é\n")
+    page.write("it is cancelled\n")
+
+    assert file.read_text(encoding="utf-8") == "of another step\nit is cancelled\n"
+    Page("").write("nowhere")
 
 
 def test_what_later_steps_read_is_a_line_for_each_output() -> None:

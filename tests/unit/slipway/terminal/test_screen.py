@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[4]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
 #: into a pipe), what clears the screen for `jobs --watch`, the question
 #: after a Ctrl-C, and what GitHub reads.
-BY_THEMSELVES = {"screen.py", "show.py", "listing.py", "ending.py", "github_action.py"}
+BY_THEMSELVES = {"screen.py", "show.py", "listing.py", "ending.py", "__main__.py"}
 
 
 def written(*lines: Line, terminal: bool) -> str:

@@ -106,6 +106,58 @@ def test_no_tool_reaches_files_outside_of_its_folder(name: str, path: str, place
         TOOLS[name].words({**CALLS[name], member: path})
 
 
+#: Names in the folder that is sent, by what they are links to, and whether a tool sends it all the same.
+LINKS = {
+    "out of the work": ("notes", "../../notes.txt", False),
+    "out of the work, from a folder": ("deep/notes", "../../../notes.txt", False),
+    "by way of a link in the work": ("notes", "../on", False),
+    "as the script's requirements": ("requirements.txt", "../../notes.txt", False),
+    "as the job.json": ("job.json", "../../job.json", False),
+    "as the envelope": ("slipway.json", "../../job.json", False),
+    "as the ignore file": (".slipwayignore", "../../notes.txt", False),
+    "within the work": ("shared.py", "../shared.py", True),
+    "within the folder": ("main.py", "train.py", True),
+    "in what is never sent": (".venv/bin/python", "../../../../notes.txt", True),
+}
+
+
+@pytest.mark.parametrize("tool", ["check", "run"])
+@pytest.mark.parametrize("case", LINKS)
+def test_no_tool_sends_what_a_link_out_of_the_work_leads_to(case: str, tool: str, place: Path) -> None:
+    name, target, goes = LINKS[case]
+    for file in ("../notes.txt", "../job.json", "shared.py", "code/train.py"):
+        (place / file).write_text("{}")
+    (place / "on").symlink_to("../notes.txt")
+    (link := place / "code" / name).parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+    if case == "in what is never sent":
+        (place / "code/.venv/pyvenv.cfg").touch()
+
+    if goes:
+        assert str(place / "code") in TOOLS[tool].words(CALLS[tool])
+        return
+    with pytest.raises(Failure, match="is a link out of") as refused:
+        TOOLS[tool].words(CALLS[tool])
+    assert refused.value.for_programs()["remedy"]
+
+
+@pytest.mark.parametrize("name", ["check", "run", "download"])
+@pytest.mark.parametrize("folder", ["/", "home", "home/me"])
+def test_the_folder_of_work_is_no_home_nor_what_is_above_it(
+    name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home/me/work/code").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home/me"))
+    monkeypatch.chdir(tmp_path / folder)
+
+    with pytest.raises(Failure, match="is not a folder of work") as refused:
+        TOOLS[name].words({**CALLS[name], "to" if name == "download" else "folder": "etc"})
+    assert "exec slipway mcp" in str(refused.value.for_programs()["remedy"])
+
+    monkeypatch.chdir(tmp_path / "home/me/work")
+    assert TOOLS[name].words(CALLS[name])
+
+
 def test_a_download_replaces_no_file_of_a_person(place: Path) -> None:
     for folder in (".", "code"):
         with pytest.raises(Failure, match="exists already"):
