@@ -108,6 +108,14 @@ def first_port(process: subprocess.Popen[bytes]) -> int:
     return int(line.split()[0].rpartition(":")[2])
 
 
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Commands inherit it where a hang-up is ignored, as under nohup, and keep it so."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(("tool", "place"), [("ssh", _SSH), ("kubectl", _KUBECTL)])
 @pytest.mark.parametrize(
     ("number", "behind"),

@@ -28,7 +28,10 @@ IMPORTED = {
     "azure-storage-blob": ("azure.storage.blob", "typing_extensions"),
     "aiohttp": ("aiohttp", "yarl"),
     "pydantic": ("pydantic", "pydantic_core"),
+    "PyYAML": ("yaml",),
 }
+#: What the extra `mcp` brings, for the command of that name alone.
+EXTRA = {ROOT / "slipway" / "commands" / "mcp": ("mcp", "mcp_types", "jsonschema")}
 #: What a clone alone has.
 STACK = ROOT / "slipway" / "stack"
 #: What only engines, telemetry and the local stack import, each at its first use.
@@ -201,7 +204,7 @@ def test_what_it_imports_is_what_it_asks_for() -> None:
         for file in (ROOT / top).rglob("*.py")
         if STACK not in file.parents
         for name in imports(file)
-        if name.partition(".")[0] not in sys.stdlib_module_names
+        if name.partition(".")[0] not in (*sys.stdlib_module_names, *EXTRA.get(file.parent, ()))
         and not any(f"{name}.".startswith(f"{one}.") for one in last)
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from slipway.commands.init.foreign.common import DATA
-from slipway.commands.init.foreign.draft import UNKNOWN, Draft, shown
+from slipway.commands.init.foreign.draft import UNKNOWN, JobDraft, shown
 from slipway.commands.init.foreign.yaml_tree import Member
 
 _IN_OUTPUT = "what the job writes is kept with it: slipway download JOB"
@@ -28,7 +28,7 @@ class _Place(NamedTuple):
     path: str
 
 
-def input_of(member: Member, draft: Draft) -> None:
+def input_of(member: Member, draft: JobDraft) -> None:
     """A value stands in the command; a container is mounted; anything else is named."""
     if member.text is not None:
         draft.bindings[f"inputs.{member.name}"] = shlex.quote(member.text)
@@ -49,14 +49,14 @@ def input_of(member: Member, draft: Draft) -> None:
     draft.inputs.append({"id": member.name, "path": directory})
 
 
-def output_of(member: Member, draft: Draft) -> None:
+def output_of(member: Member, draft: JobDraft) -> None:
     """A directory of the job; where it was to be kept is named."""
     draft.outputs.append(member.name)
     draft.bindings[f"outputs.{member.name}"] = f'"$AZ_BATCHAI_OUTPUT_{member.name}"'
     _name_others(member, draft, OF_OUTPUT)
 
 
-def _name_others(member: Member, draft: Draft, texts: Mapping[str, str]) -> None:
+def _name_others(member: Member, draft: JobDraft, texts: Mapping[str, str]) -> None:
     """Note each member that is not translated."""
     for one in member.members.values():
         if one.name not in texts:

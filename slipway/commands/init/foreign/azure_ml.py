@@ -12,7 +12,7 @@ from slipway.client.request.compose import OUTPUT
 from slipway.commands.init.foreign import common
 from slipway.commands.init.foreign.azure_data import input_of, output_of
 from slipway.commands.init.foreign.draft import (
-    Draft,
+    JobDraft,
     Note,
     Rule,
     absent,
@@ -33,27 +33,27 @@ _INLINE_ONLY = "of a registered environment; an image has a name of its own"
 _STARTS = "start its processes in the command, such as torchrun --nproc-per-node"
 
 
-def _experiment(member: Member, draft: Draft) -> None:
+def _experiment(member: Member, draft: JobDraft) -> None:
     draft.experiment = text_of(member, draft)
 
 
-def _title(member: Member, draft: Draft) -> None:
+def _title(member: Member, draft: JobDraft) -> None:
     draft.label(member, member.name, text_of(member, draft))
 
 
-def _folder(member: Member, draft: Draft) -> None:
+def _folder(member: Member, draft: JobDraft) -> None:
     draft.folder = text_of(member, draft)
 
 
-def _registered(member: Member, draft: Draft) -> None:
+def _registered(member: Member, draft: JobDraft) -> None:
     draft.note(member, "none", "no environments are registered here; slipway run --image NAME")
 
 
-def _image(member: Member, draft: Draft) -> None:
+def _image(member: Member, draft: JobDraft) -> None:
     draft.container["imageSourceRegistry"] = {"image": text_of(member, draft)}
 
 
-def _conda(member: Member, draft: Draft) -> None:
+def _conda(member: Member, draft: JobDraft) -> None:
     """The list of packages: a file that is copied, or an object, which becomes one: YAML reads JSON."""
     draft.packages = _ENVIRONMENT
     if member.kind == "object":
@@ -68,20 +68,20 @@ def _plain(member: Member) -> object:
     return [_plain(one) for one in member.items] if member.kind == "list" else member.value
 
 
-def _nodes(member: Member, draft: Draft) -> None:
+def _nodes(member: Member, draft: JobDraft) -> None:
     draft.nodes = count_of(member, draft)
 
 
-def _shared_memory(member: Member, draft: Draft) -> None:
+def _shared_memory(member: Member, draft: JobDraft) -> None:
     draft.container["shmSize"] = text_of(member, draft)
 
 
-def _longest(member: Member, draft: Draft) -> None:
+def _longest(member: Member, draft: JobDraft) -> None:
     length = iso_duration(timedelta(seconds=count_of(member, draft)))
     draft.properties["constraints"] = {"maxWallClockTime": length}
 
 
-def _priority(member: Member, draft: Draft) -> None:
+def _priority(member: Member, draft: JobDraft) -> None:
     names = {"low": "low", "medium": "normal", "high": "high"}
     if (priority := names.get(text_of(member, draft).lower())) is None:
         return draft.note(member, "none", common.PRIORITY)
@@ -89,7 +89,7 @@ def _priority(member: Member, draft: Draft) -> None:
     return None
 
 
-def _distribution(member: Member, draft: Draft) -> None:
+def _distribution(member: Member, draft: JobDraft) -> None:
     kind = text_of(member, draft).lower()
     if kind == "pytorch":
         draft.on_every_node = True
@@ -99,7 +99,7 @@ def _distribution(member: Member, draft: Draft) -> None:
         draft.note(member, "none", _TOOLKIT)
 
 
-def _processes(member: Member, draft: Draft) -> None:
+def _processes(member: Member, draft: JobDraft) -> None:
     draft.processes = count_of(member, draft)
 
 
@@ -154,7 +154,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def read(root: Member, draft: Draft) -> None:
+def read(root: Member, draft: JobDraft) -> None:
     """Take the members of a command job."""
     apply(RULES, root, draft)
     command = root.members.get("command")
@@ -167,7 +167,7 @@ def read(root: Member, draft: Draft) -> None:
     _spread(root, draft)
 
 
-def _bound(root: Member, command: Member, draft: Draft) -> str:
+def _bound(root: Member, command: Member, draft: JobDraft) -> str:
     """The command with what stands for its inputs and outputs."""
     text = text_of(command, draft)
     bound = _BINDING.sub(lambda match: draft.bindings.get(match[1], match[0]), text)
@@ -180,7 +180,7 @@ def _bound(root: Member, command: Member, draft: Draft) -> str:
     return bound
 
 
-def _spread(root: Member, draft: Draft) -> None:
+def _spread(root: Member, draft: JobDraft) -> None:
     """Start the processes: with `mpirun`, or the command on each node, with the variables of its peers."""
     count = draft.processes or 1
     draft.processes = count * draft.nodes if draft.with_mpi else None

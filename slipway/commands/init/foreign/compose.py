@@ -11,7 +11,7 @@ from shared.jobspec import name_flaw
 from slipway.client.request.compose import OUTPUT, PATH_FIELD
 from slipway.client.request.own_job import ENVELOPE_FILE, JOB_FILE
 from slipway.client.request.request import plain_name
-from slipway.commands.init.foreign.draft import Draft
+from slipway.commands.init.foreign.draft import JobDraft
 from slipway.failure import Failure
 
 #: The prefix of output paths, unless a deployment says otherwise.
@@ -28,7 +28,7 @@ _INSTALL = re.compile(
 )
 
 
-def files_of(draft: Draft) -> dict[str, str]:
+def files_of(draft: JobDraft) -> dict[str, str]:
     """The files, by name. Raises Failure where there is nothing to run."""
     if not draft.run.strip() and not draft.command:
         raise Failure(f"{draft.file}: has nothing to run; name a file of one job")
@@ -45,14 +45,14 @@ def files_of(draft: Draft) -> dict[str, str]:
     return files
 
 
-def _script(draft: Draft, text: str) -> str:
+def _script(draft: JobDraft, text: str) -> str:
     lines = [f"# {draft.file.rpartition('/')[2]}, for slipway run", _CHDIR]
     if draft.packages:
         lines.append(f'. "{_ENVIRONMENT}/activate"')
     return "\n".join([*lines, *draft.before, text.rstrip()]) + "\n"
 
 
-def _properties(draft: Draft) -> dict[str, Any]:
+def _properties(draft: JobDraft) -> dict[str, Any]:
     properties: dict[str, Any] = {"nodeCount": draft.nodes, **_toolkit(draft)}
     if draft.container:
         properties["containerSettings"] = draft.container
@@ -70,7 +70,7 @@ def _properties(draft: Draft) -> dict[str, Any]:
     return {**properties, **draft.properties, **more, "outputDirectories": outputs}
 
 
-def _toolkit(draft: Draft) -> dict[str, Any]:
+def _toolkit(draft: JobDraft) -> dict[str, Any]:
     """What runs: on the first node, on each of them, or as the processes of `mpirun`."""
     line = draft.command or f'{draft.shell} "<SLIPWAY_FOLDER>/{_RUN}"'
     if draft.processes:
@@ -83,13 +83,13 @@ def _toolkit(draft: Draft) -> dict[str, Any]:
     return {"customToolkitSettings": {"commandLine": line}}
 
 
-def _preparation(draft: Draft) -> str:
+def _preparation(draft: JobDraft) -> str:
     packages = f'slipway_packages "<SLIPWAY_FOLDER>/{draft.packages}"' if draft.packages else ""
     setup = f'bash "<SLIPWAY_FOLDER>/{_SETUP}"' if draft.setup.strip() else ""
     return " && ".join(filter(None, (packages, setup)))
 
 
-def _envelope(draft: Draft) -> dict[str, Any]:
+def _envelope(draft: JobDraft) -> dict[str, Any]:
     members: dict[str, Any] = {
         "name": plain_name(draft.name) if draft.name else "",
         "experiment": plain_name(draft.experiment) if draft.experiment else "",
@@ -104,7 +104,7 @@ def _envelope(draft: Draft) -> dict[str, Any]:
 _SPECIAL = re.compile(r'["$`\\]')
 
 
-def runs_file(draft: Draft, name: str, words: list[str]) -> None:
+def runs_file(draft: JobDraft, name: str, words: list[str]) -> None:
     """Let a file of the folder run as it is. Raises Failure for a name that no path can have."""
     flaw = name_flaw(name)
     if not flaw and (special := _SPECIAL.search(name)):

@@ -37,7 +37,7 @@ class Note:
 
 
 @dataclass
-class Draft:
+class JobDraft:
     """The job as far as it has been read."""
 
     file: str
@@ -137,23 +137,23 @@ def shown(text: str) -> str:
 
 
 #: What is done with a member of a format.
-Rule = Callable[[Member, Draft], None]
+Rule = Callable[[Member, JobDraft], None]
 
 
 def absent(text: str) -> Rule:
     """The rule for a member without a counterpart; the text says what to do instead."""
 
-    def rule(member: Member, draft: Draft) -> None:
+    def rule(member: Member, draft: JobDraft) -> None:
         draft.note(member, "none", text)
 
     return rule
 
 
-def is_read(member: Member, draft: Draft) -> None:
+def is_read(member: Member, draft: JobDraft) -> None:
     """The rule for a member that says which file this is."""
 
 
-def apply(rules: Mapping[str, Rule], member: Member, draft: Draft, place: str = "") -> None:
+def apply(rules: Mapping[str, Rule], member: Member, draft: JobDraft, place: str = "") -> None:
     """Follow the rule of each member of an object; those without a rule are named as unknown.
 
     `place` is the object's own path in the rules, in which `*` stands for any name.
@@ -182,20 +182,20 @@ def _is_in(rules: Mapping[str, Rule], path: str) -> bool:
     return path in rules or any(rule.startswith(f"{path}.") for rule in rules)
 
 
-def wrong(member: Member, draft: Draft, kind: str) -> Failure:
+def wrong(member: Member, draft: JobDraft, kind: str) -> Failure:
     """The failure for a member of another type."""
     text = f", not {shown(member.text)}" if member.text else ""
     return Failure(f"{draft.file}:{member.line}: {printable(member.path)} is {kind}{text}")
 
 
-def text_of(member: Member, draft: Draft) -> str:
+def text_of(member: Member, draft: JobDraft) -> str:
     """The text of a single value. Raises Failure for a list or an object, and where it is missing."""
     if member.text is None or member.value is None:
         raise wrong(member, draft, "a text")
     return member.text
 
 
-def count_of(member: Member, draft: Draft) -> int:
+def count_of(member: Member, draft: JobDraft) -> int:
     """A whole number from 1. Raises Failure for anything else."""
     value = member.value
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST:

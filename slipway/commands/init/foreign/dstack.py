@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from shared.jobspec import meant_duration
 from slipway.commands.init.foreign import common
 from slipway.commands.init.foreign.draft import (
-    Draft,
+    JobDraft,
     Rule,
     absent,
     apply,
@@ -29,14 +29,14 @@ from slipway.commands.init.foreign.yaml_tree import Member
 _SIZE = re.compile(r"(\d+)(?:\.0+)?\s*([MGT])I?B?", re.ASCII | re.IGNORECASE)
 
 
-def _commands(member: Member, draft: Draft) -> None:
+def _commands(member: Member, draft: JobDraft) -> None:
     if member.kind != "list":
         raise wrong(member, draft, "a list of commands")
     commands = [draft.script(one, text_of(one, draft)).rstrip() for one in member.items]
     draft.run = "\n".join(["set -e", *commands]) if commands else ""
 
 
-def _environment(member: Member, draft: Draft) -> None:
+def _environment(member: Member, draft: JobDraft) -> None:
     """A list of NAME=VALUE, or of names whose values the shell has; objects have a rule of their own."""
     if member.kind != "list":
         raise wrong(member, draft, "a list or an object")
@@ -45,11 +45,11 @@ def _environment(member: Member, draft: Draft) -> None:
         draft.variable(one, name, value if equals else None)
 
 
-def _image(member: Member, draft: Draft) -> None:
+def _image(member: Member, draft: JobDraft) -> None:
     draft.container["imageSourceRegistry"] = {"image": text_of(member, draft)}
 
 
-def _shared_memory(member: Member, draft: Draft) -> None:
+def _shared_memory(member: Member, draft: JobDraft) -> None:
     size = _SIZE.fullmatch(text_of(member, draft).strip())
     if size is None or size[2].upper() == "T":
         return draft.note(member, "none", 'write "shmSize" into containerSettings, such as 16g')
@@ -57,14 +57,14 @@ def _shared_memory(member: Member, draft: Draft) -> None:
     return None
 
 
-def _shell(member: Member, draft: Draft) -> None:
+def _shell(member: Member, draft: JobDraft) -> None:
     shell = text_of(member, draft)
     if shell not in ("sh", "bash") and not re.fullmatch(r"/[\w./-]+", shell, re.ASCII):
         raise wrong(member, draft, "sh, bash or an absolute path")
     draft.shell = shell
 
 
-def _longest(member: Member, draft: Draft) -> None:
+def _longest(member: Member, draft: JobDraft) -> None:
     length = meant_duration(member.text or "") if not isinstance(member.value, int) else f"PT{member.text}S"
     if member.value in ("off", False):
         return
@@ -127,7 +127,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def read(root: Member, draft: Draft) -> None:
+def read(root: Member, draft: JobDraft) -> None:
     """Take the members of a task."""
     apply(RULES, root, draft)
     if "shmSize" in draft.container and "imageSourceRegistry" not in draft.container:

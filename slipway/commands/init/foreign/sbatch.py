@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from shared.jobspec import redact
 from slipway.commands.init.foreign.compose import runs_file
-from slipway.commands.init.foreign.draft import UNKNOWN, Draft, Note, shown
+from slipway.commands.init.foreign.draft import UNKNOWN, JobDraft, Note, shown
 from slipway.commands.init.foreign.sbatch_options import OPTIONS, Option
 from slipway.commands.init.foreign.sbatch_rules import share
 from slipway.commands.init.foreign.shell_words import name_variables
@@ -38,7 +38,7 @@ def is_script(text: str) -> bool:
     return text.startswith("#!") or re.search(r"^#SBATCH\b", text, re.MULTILINE) is not None
 
 
-def read(text: str, draft: Draft) -> None:
+def read(text: str, draft: JobDraft) -> None:
     """Take the options of a script, and let it run. Raises Failure."""
     ended = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -71,7 +71,7 @@ def _interpreter(text: str) -> list[str]:
     return shlex.split(first[2:].replace("'", " ").replace('"', " ")) if first.startswith("#!") else ["bash"]
 
 
-def _read_line(line: str, number: int, draft: Draft) -> None:
+def _read_line(line: str, number: int, draft: JobDraft) -> None:
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
@@ -80,7 +80,7 @@ def _read_line(line: str, number: int, draft: Draft) -> None:
         option.rule(member, draft)
 
 
-def _options(words: list[str], number: int, draft: Draft) -> Iterator[tuple[Member, Option]]:
+def _options(words: list[str], number: int, draft: JobDraft) -> Iterator[tuple[Member, Option]]:
     """Each option of a line with its value; what is not one is noted."""
     rest = iter(words)
     for word in rest:
@@ -104,7 +104,7 @@ def _split(word: str) -> _Word:
     return _Word("", None)
 
 
-def _name_programs(text: str, draft: Draft) -> None:
+def _name_programs(text: str, draft: JobDraft) -> None:
     for program, advice in _PROGRAMS.items():
         if match := re.search(rf"^[ \t]*{program}[ \t]", text, re.MULTILINE):
             line = text[: match.start()].count("\n") + 1

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 
 from shared.jobspec import SHARE, iso_duration
-from slipway.commands.init.foreign.draft import Draft, Rule, shown, text_of, wrong
+from slipway.commands.init.foreign.draft import JobDraft, Rule, shown, text_of, wrong
 from slipway.commands.init.foreign.yaml_tree import Member
 
 _TIME = re.compile(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", re.ASCII)
@@ -21,13 +21,13 @@ TASKS = "the script runs once, on the first node; start more processes in it: mp
 def resource(name: str) -> Rule:
     """The rule for what a job may choose of its cluster under this name."""
 
-    def rule(member: Member, draft: Draft) -> None:
+    def rule(member: Member, draft: JobDraft) -> None:
         draft.resources[name] = text_of(member, draft)
 
     return rule
 
 
-def nodes(member: Member, draft: Draft) -> None:
+def nodes(member: Member, draft: JobDraft) -> None:
     """The nodes of the job: the least of a range."""
     match = _RANGE.fullmatch(text_of(member, draft))
     if match is None or int(match[1]) < 1:
@@ -37,7 +37,7 @@ def nodes(member: Member, draft: Draft) -> None:
         draft.note(member, "changed", f"a job has a fixed number of nodes: {match[1]}")
 
 
-def time(member: Member, draft: Draft) -> None:
+def time(member: Member, draft: JobDraft) -> None:
     """`minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`."""
     text = text_of(member, draft)
     if (match := _TIME.fullmatch(text)) is None:
@@ -57,7 +57,7 @@ def time(member: Member, draft: Draft) -> None:
     return None
 
 
-def memory(member: Member, draft: Draft) -> None:
+def memory(member: Member, draft: JobDraft) -> None:
     """The memory of each node."""
     match = _MEMORY.fullmatch(text_of(member, draft))
     if match is None:
@@ -69,7 +69,7 @@ def memory(member: Member, draft: Draft) -> None:
     return None
 
 
-def gpus_of_node(member: Member, draft: Draft) -> None:
+def gpus_of_node(member: Member, draft: JobDraft) -> None:
     """The GPUs of each node, and their type."""
     match = _GPUS.fullmatch(text_of(member, draft))
     if match is None:
@@ -80,42 +80,42 @@ def gpus_of_node(member: Member, draft: Draft) -> None:
     return None
 
 
-def gres(member: Member, draft: Draft) -> None:
+def gres(member: Member, draft: JobDraft) -> None:
     """The same among the generic resources."""
     if not text_of(member, draft).startswith(("gpu:", "gres/gpu:")):
         return draft.note(member, "none", ON_NODES)
     return gpus_of_node(member, draft)
 
 
-def gpus_of_job(member: Member, draft: Draft) -> None:
+def gpus_of_job(member: Member, draft: JobDraft) -> None:
     """The GPUs of all nodes, which are known once every option is."""
     draft.whole["gpus"] = member
 
 
-def cpus(member: Member, draft: Draft) -> None:
+def cpus(member: Member, draft: JobDraft) -> None:
     """The CPUs of each task, of which a node may have several."""
     draft.whole["cpus"] = member
 
 
-def tasks_of_node(member: Member, draft: Draft) -> None:
+def tasks_of_node(member: Member, draft: JobDraft) -> None:
     """How many processes a node has: the script starts them itself."""
     draft.whole["tasks"] = member
     draft.note(member, "none", TASKS)
 
 
-def exclusive(member: Member, draft: Draft) -> None:
+def exclusive(member: Member, draft: JobDraft) -> None:
     """Whole nodes."""
     draft.resources["exclusive"] = True
     if member.text:
         draft.note(member, "changed", "whole nodes")
 
 
-def comment(member: Member, draft: Draft) -> None:
+def comment(member: Member, draft: JobDraft) -> None:
     """The comment, as a label."""
     draft.label(member, "comment", text_of(member, draft))
 
 
-def export(member: Member, draft: Draft) -> None:
+def export(member: Member, draft: JobDraft) -> None:
     """The variables of the job."""
     for one in text_of(member, draft).split(","):
         name, equals, value = one.partition("=")
@@ -126,12 +126,12 @@ def export(member: Member, draft: Draft) -> None:
             draft.note(member, "none", f"{what}; send one: slipway run --env NAME")
 
 
-def no_retry(member: Member, draft: Draft) -> None:
+def no_retry(member: Member, draft: JobDraft) -> None:
     """No new attempt when a node is lost."""
     draft.retry["infrastructure"] = 0
 
 
-def share(draft: Draft) -> None:
+def share(draft: JobDraft) -> None:
     """The GPUs and the CPUs of each node, from those of the job and of a task."""
     if (gpus := draft.whole.get("gpus")) is not None:
         match = _GPUS.fullmatch(text_of(gpus, draft))
@@ -147,7 +147,7 @@ def share(draft: Draft) -> None:
         draft.resources = {name: one for name, one in draft.resources.items() if name not in SHARE}
 
 
-def _number(member: Member, draft: Draft) -> int:
+def _number(member: Member, draft: JobDraft) -> int:
     text = text_of(member, draft)
     if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:
         raise wrong(member, draft, "a whole number from 1")

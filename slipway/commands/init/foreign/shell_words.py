@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from slipway.commands.init.foreign.draft import Draft, Note
+from slipway.commands.init.foreign.draft import JobDraft, Note
 from slipway.commands.init.foreign.yaml_tree import Member
 
 #: The number of a node, the addresses of all, and the GPUs of one, in a shell.
@@ -16,12 +16,12 @@ _ADVICE = "not set here; write the value, or a variable that `slipway explain` l
 GPUS = '"${AZ_BATCHAI_NUM_GPUS:-0}"'
 
 
-def set_variables(draft: Draft, text: str, values: Mapping[str, str]) -> None:
+def set_variables(draft: JobDraft, text: str, values: Mapping[str, str]) -> None:
     """Set those variables of another system that a script uses, before it begins."""
     draft.before += [f"export {name}={value}" for name, value in values.items() if _uses(text, name)]
 
 
-def name_variables(draft: Draft, member: Member, prefix: str, values: Mapping[str, str]) -> None:
+def name_variables(draft: JobDraft, member: Member, prefix: str, values: Mapping[str, str]) -> None:
     """Note each other variable of that system which the script uses, with its line."""
     begin = member.line + int("\n" in (member.text or ""))  # a text of several lines begins below its name
     for name, line in _variables(member.text or "", prefix):

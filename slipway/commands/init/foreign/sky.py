@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from slipway.commands.init.foreign import common
 from slipway.commands.init.foreign.draft import (
-    Draft,
+    JobDraft,
     Rule,
     absent,
     apply,
@@ -28,19 +28,19 @@ _INNER = "of SkyPilot's own use"
 _NO_SERVICE = "a job ends; nothing here serves requests"
 
 
-def _folder(member: Member, draft: Draft) -> None:
+def _folder(member: Member, draft: JobDraft) -> None:
     draft.folder = text_of(member, draft)
 
 
-def _setup(member: Member, draft: Draft) -> None:
+def _setup(member: Member, draft: JobDraft) -> None:
     draft.setup = draft.script(member, text_of(member, draft))
 
 
-def _run(member: Member, draft: Draft) -> None:
+def _run(member: Member, draft: JobDraft) -> None:
     draft.run = draft.script(member, text_of(member, draft))
 
 
-def _secrets(member: Member, draft: Draft) -> None:
+def _secrets(member: Member, draft: JobDraft) -> None:
     """A list of names, or an object; each of them is named, and no value is copied."""
     for one in member.items:
         draft.secret(one, text_of(one, draft))
@@ -48,11 +48,11 @@ def _secrets(member: Member, draft: Draft) -> None:
         raise wrong(member, draft, "a list or an object")
 
 
-def _secret(member: Member, draft: Draft) -> None:
+def _secret(member: Member, draft: JobDraft) -> None:
     draft.secret(member, member.name)
 
 
-def _image(member: Member, draft: Draft) -> None:
+def _image(member: Member, draft: JobDraft) -> None:
     image = member.text or ""
     if not image.startswith("docker:"):
         return draft.note(member, "none", "a machine image; name a container image: docker:NAME")
@@ -60,7 +60,7 @@ def _image(member: Member, draft: Draft) -> None:
     return None
 
 
-def _restarts(member: Member, draft: Draft) -> None:
+def _restarts(member: Member, draft: JobDraft) -> None:
     if member.value == 0:
         return
     count = count_of(member, draft)
@@ -130,7 +130,7 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def read(root: Member, draft: Draft) -> None:
+def read(root: Member, draft: JobDraft) -> None:
     """Take the members of a task."""
     apply(RULES, root, draft)
     variables = {

@@ -13,7 +13,7 @@ from slipway.client.request.compose import OUTPUT
 from slipway.client.request.diagnose import diagnosed
 from slipway.commands.init.foreign import azure_ml, dstack, sbatch, sky
 from slipway.commands.init.foreign.compose import files_of
-from slipway.commands.init.foreign.draft import Draft, Note, shown
+from slipway.commands.init.foreign.draft import JobDraft, Note, shown
 from slipway.commands.init.foreign.yaml_tree import LONGEST, Member, decoded, tree
 from slipway.failure import REJECTED, Failure
 from slipway.terminal.characters import printable
@@ -53,7 +53,7 @@ def translate(file: Path) -> Translation:
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}; {_FORMATS} was expected") from error
     name = printable(str(file))
-    text, draft = decoded(data, name), Draft(name)
+    text, draft = decoded(data, name), JobDraft(name)
     if sbatch.is_script(text):
         system = SCRIPT
         sbatch.read(text, draft)
@@ -70,7 +70,7 @@ def translate(file: Path) -> Translation:
     return Translation(system, folder, files, tuple(draft.options), output, notes)
 
 
-def _read_yaml(root: Member, draft: Draft) -> str:
+def _read_yaml(root: Member, draft: JobDraft) -> str:
     """The name of the system whose file it is."""
     members = root.members
     kind = members["type"].text or "" if "type" in members else ""
@@ -89,14 +89,14 @@ def _read_yaml(root: Member, draft: Draft) -> str:
     raise Failure(f"{draft.file}: is not {_FORMATS}", REJECTED)
 
 
-def _only(name: str, kind: str, root: Member, draft: Draft) -> None:
+def _only(name: str, kind: str, root: Member, draft: JobDraft) -> None:
     if kind != name:
         line = root.members["type"].line if "type" in root.members else 1
         what = f"has the type {shown(kind)}; only {name} is a job here"
         raise Failure(f"{draft.file}:{line}: {what}", REJECTED)
 
 
-def _folder(beside: Path, draft: Draft) -> Path:
+def _folder(beside: Path, draft: JobDraft) -> Path:
     """The folder of the code: that of the file, or one below it, and no other folder of this machine."""
     folder = beside / draft.folder
     try:
@@ -110,7 +110,7 @@ def _folder(beside: Path, draft: Draft) -> Path:
     return beside
 
 
-def _text_beside(folder: Path, name: str, draft: Draft) -> str:
+def _text_beside(folder: Path, name: str, draft: JobDraft) -> str:
     """The text of a file that the other one names, in its folder or below."""
     path = folder / name
     try:
