@@ -71,7 +71,7 @@ export function CancelAll({ conditions, onNo, onDone }: Props) {
   return (
     <Confirm title={title} yes={jobs.length > 0 && !isMany ? `Cancel ${number}` : undefined} isBusy={deed.isBusy} onYes={() => void end()} onNo={onNo}>
       <Reading of={reading} />
-      {isMany ? <p>One request cancels at most {MOST}. Search for fewer, such as those until a day.</p> : <Jobs jobs={jobs} />}
+      {isMany ? <p>The page cancels at most {MOST} at once. Search for fewer, such as those until a day; `slipway cancel` takes up to 10,000.</p> : <Jobs jobs={jobs} />}
       <Outcome deed={deed} />
     </Confirm>
   );
