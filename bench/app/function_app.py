@@ -11,7 +11,6 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,35 +18,30 @@ import azure.functions as func
 
 sys.path.append(os.environ["BENCH_ROOT"])
 
+from bench.clusters.noop import Noop, NoopEngines
 from functions.accept import blueprint as accept
 from functions.api import blueprint as api
 from functions.deliver import blueprint as deliver
 from functions.sweeper import blueprint as sweeper
 from shared import wiring
-from shared.core.engine import Cluster, Engine, Observation, Order
-from shared.core.job import JobState, Target
+from shared.core.engine import Observation, Order
 from shared.core.meter import Meter
 from shared.core.ports import Ports
 from shared.settings import Settings
-from tests.doubles.memory_engine import MemoryEngine
 
 _build = wiring.build
 _SUBMITTED = os.environ.get("BENCH_SUBMITTED")
 _LOOP = os.environ.get("BENCH_LOOP")
 _TASKS = set[asyncio.Task[None]]()
-_ENDED = Observation(JobState.SUCCEEDED, exit_code=0)
 
 
-class _Noop(MemoryEngine):
-    """Takes every job and says that it has succeeded."""
+class _Noted(Noop):
+    """Writes down when a job came, if asked to."""
 
     async def submit(self, order: Order) -> Observation | None:
         if _SUBMITTED:
             _note(Path(_SUBMITTED))
-        return _ENDED
-
-    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        return {target.name: _ENDED for target in targets}
+        return await super().submit(order)
 
 
 def _note(submitted: Path) -> None:
@@ -71,20 +65,11 @@ def _longest(file: Path, busy: float, longest: float) -> float:
     return busy
 
 
-class _Engines:
-    def __init__(self, clusters: Mapping[str, Cluster]) -> None:
-        self.clusters = clusters
-        self._engine = _Noop()
-
-    def get(self, engine: str) -> Engine:
-        return self._engine
-
-
 def _with_noop(settings: Settings, meter: Meter | None = None) -> Ports:
     ports = _build(settings, meter)
     if _LOOP:
         _TASKS.add(asyncio.get_running_loop().create_task(_watch_loop(Path(_LOOP))))
-    return replace(ports, engines=_Engines(ports.engines.clusters))
+    return replace(ports, engines=NoopEngines(ports.engines.clusters, _Noted()))
 
 
 if os.environ.get("BENCH_NOOP"):

@@ -63,9 +63,7 @@ def answer_in_process() -> Counted:
         if "/hooks/" in path:
             counted.events += 1
             return _event()
-        if (
-            verb == "GET" and "%27meta%27" in path
-        ):  # the first rows, which a process compares with its settings
+        if verb == "GET" and "%27meta%27" in path:  # what a process compares with its settings
             return _Answer(200, _SERVER, b'{"value":[%s]}' % b",".join(counted.layout))
         return _Answer(201 if verb == "POST" else 404, _SERVER)
 

@@ -14,7 +14,6 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -22,13 +21,11 @@ from typing import Any
 
 from azure.functions import QueueMessage
 
+from bench.clusters.noop import Noop, NoopEngines
 from bench.instructions.answers import answer_in_process
 from bench.job import message
 from functions import process
 from functions.accept import accept_message
-from shared.core.engine import Cluster, Engine, Observation, Order
-from shared.core.job import JobState, Target
-from tests.doubles.memory_engine import MemoryEngine
 
 #: Jobs before the first that counts: by then everything is loaded.
 _WARM = 32
@@ -51,26 +48,6 @@ _SETTINGS = {
     "SLIPWAY_WEBHOOK_PORTS": "443,9999",
     "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": "whsec_" + _KEY}),
 }
-_ENDED = Observation(JobState.SUCCEEDED, exit_code=0)
-
-
-class _Noop(MemoryEngine):
-    """Takes every job and says that it has succeeded."""
-
-    async def submit(self, order: Order) -> Observation | None:
-        return _ENDED
-
-    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        return {target.name: _ENDED for target in targets}
-
-
-class _Engines:
-    def __init__(self, clusters: Mapping[str, Cluster]) -> None:
-        self.clusters = clusters
-        self._engine = _Noop()
-
-    def get(self, engine: str) -> Engine:
-        return self._engine
 
 
 class _Calls:
@@ -92,7 +69,7 @@ class _Worker:
         self._loop = asyncio.new_event_loop()
         self._next = 0
         ports = process.ports()
-        process._ports = replace(ports, engines=_Engines(ports.engines.clusters))
+        process._ports = replace(ports, engines=NoopEngines(ports.engines.clusters, Noop()))
         self._function = accept_message._function.get_user_function()
 
     def run(self, jobs: int) -> None:

@@ -1,12 +1,12 @@
 """A sweep of jobs in Python, asynchronous."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from shared.answers.job_sweep import SweepDetail
+from shared.core.identity import is_sweep_id
 from slipway.client.calls.patience import patiently, pause, time_limit
 from slipway.client.jobs.ranking import ranking
 from slipway.client.service import service
@@ -15,7 +15,6 @@ from slipway.library.job import AsyncJob
 
 #: Seconds between two looks at a sweep, and its jobs at most.
 _EVERY, _MOST = 2.0, 1_000
-_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
 
 
 class RankedJob(NamedTuple):
@@ -29,7 +28,7 @@ class AsyncSweep:
     """A sweep of jobs at a deployment."""
 
     def __init__(self, id: str, url: str, key: str) -> None:  # noqa: A002 - as the API names it
-        if not _ID.fullmatch(id):
+        if not is_sweep_id(id):
             raise Failure(f"{id[:80]!r} is not the id of a sweep, s_ and 24 characters")
         self.id = id
         self._url, self._key = url, key

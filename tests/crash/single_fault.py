@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Any
 from zlib import crc32
 
+import pytest
+
 from tests.breadth import every_few, in_turn
 from tests.crash.chaos import Fault
 from tests.crash.engine_run import EngineRun
@@ -66,6 +68,19 @@ async def _check_calls(story: Story, fault: Fault, wake_after: int, calls: Itera
     for n in calls:
         run = await play(story, {n: fault}, wake_after=wake_after)
         assert run.violations == [], f"{fault} at call {n}, {run.chaos.calls[n - 1]}"
+
+
+async def check_caught(story: Story, *, from_the_end: bool = False) -> None:
+    """Assert that the story shows a mutant: without a fault, or with one at one of its calls."""
+    whole = await play(story, {})
+    if whole.violations:
+        return
+    numbers = range(1, len(whole.chaos.calls) + 1)
+    in_order = reversed(numbers) if from_the_end else numbers
+    for number, fault in itertools.product(in_order, (Fault.REFUSED, Fault.AFTER, Fault.ZOMBIE)):
+        if (await play(story, {number: fault})).violations:
+            return
+    pytest.fail("no single fault shows this mutant")
 
 
 _played: dict[tuple[object, ...], EngineRun[Any]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping
 
 import pytest
@@ -13,9 +12,9 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.entries import Active
 from shared.core.notify.events import Notice
 from tests.breadth import every_few
-from tests.crash.chaos import Fault
 from tests.crash.simulate import simulate
-from tests.crash.stories import ONE_KEY, ONE_KEY_LATER, SWEPT, SWEPT_TWICE, Story, play
+from tests.crash.single_fault import check_caught
+from tests.crash.stories import ONE_KEY, ONE_KEY_LATER, SWEPT, SWEPT_TWICE, Story
 
 #: They show what the other tests of this folder notice, and change with those.
 pytestmark = pytest.mark.thorough
@@ -96,18 +95,8 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
 )
 async def test_the_harness_catches(mutant: Callable[[Patch], None], story: Story, monkeypatch: Patch) -> None:
     mutant(monkeypatch)
-    calls = len((await play(story, {})).chaos.calls)
-    # From the last call on: the end of a sweep is one of the last.
-    faults = itertools.product(range(calls, 0, -1), (Fault.REFUSED, Fault.AFTER, Fault.ZOMBIE))
-    planned = [{}, *({n: fault} for n, fault in faults)]
-    assert await _first_violation(story, planned), "no single fault shows this mutant"
-
-
-async def _first_violation(story: Story, planned: Iterable[dict[int, Fault]]) -> list[str]:
-    for plan in planned:
-        if violations := (await play(story, plan)).violations:
-            return violations
-    return []
+    # The end of a sweep is one of the last calls.
+    await check_caught(story, from_the_end=True)
 
 
 async def test_random_schedules_catch_a_seat_too_many(monkeypatch: Patch) -> None:

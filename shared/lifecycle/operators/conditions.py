@@ -94,7 +94,7 @@ def _parked(rows: Iterable[Active], now: datetime) -> Iterator[Condition]:
     since = datetime.fromisoformat(min(row.since for row in parked)) if parked else now
     if abs(now - since) >= _PARKED:
         title, over = "Jobs wait for the deployment to be mended", "The deployment is mended"
-        yield Condition("parked", title, over, f"{_number(parked)}: {parked[0].waits}", since)
+        yield Condition("parked", title, over, f"{_jobs(len(parked))}: {parked[0].waits}", since)
 
 
 def _scarce(rows: Iterable[Active]) -> Iterator[Condition]:
@@ -112,7 +112,7 @@ def _scarce(rows: Iterable[Active]) -> Iterator[Condition]:
         oldest[job.cluster] = (min(before, job.waiting, key=lambda one: one.since), number + len(group))
     for cluster, (waiting, number) in oldest.items():
         title, over = f"Jobs lack capacity on {cluster}", f"Jobs have capacity on {cluster} again"
-        message = f"{number} {'jobs' if number > 1 else 'job'}: {waiting.text}"
+        message = f"{_jobs(number)}: {waiting.text}"
         yield Condition(f"scarce|{cluster}", title, over, message, waiting.since)
 
 
@@ -124,5 +124,5 @@ def _record(row: Active) -> Job | None:
         return None
 
 
-def _number(rows: Collection[Active]) -> str:
-    return f"{len(rows)} {'jobs' if len(rows) > 1 else 'job'}"
+def _jobs(number: int) -> str:
+    return f"{number} {'jobs' if number > 1 else 'job'}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shared.core.identity import is_job_id
+from shared.core.identity import is_job_id, is_sweep_id
 from slipway.failure import UNKNOWN, Failure
 
 if TYPE_CHECKING:
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 #: How many jobs are searched for the beginning of an id.
 _RECENT = 1000
-#: The fewest characters of an id that name a job, or a sweep; and the form of a sweep's id.
+#: The fewest characters of an id that name a job, or a sweep.
 _SHORTEST = 5
-_SWEEP_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
 
 
 def unmeant(job: Mapping[str, Any]) -> str:
@@ -95,7 +94,7 @@ _NUMBER, _WHOLE = re.compile(r"-\d{1,3}", re.ASCII), 59
 
 async def sweep_id(api: Service, sweep: str) -> str:
     """The id of a sweep; an id costs no call. Raises Failure if none matches, or more than one."""
-    if _SWEEP_ID.fullmatch(sweep):
+    if is_sweep_id(sweep):
         return sweep
     begins = sweep.startswith("s_") and len(sweep) >= _SHORTEST
     conditions = {} if begins or sweep == "last" else {"name": f"{sweep.replace('*', '')[:_WHOLE]}*"}

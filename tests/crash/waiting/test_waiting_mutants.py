@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 import pytest
@@ -10,8 +9,8 @@ import pytest
 import shared.admission.gates
 import shared.lifecycle.orders.order
 from tests.breadth import every_few
-from tests.crash.chaos import Fault
-from tests.crash.stories import Story, play
+from tests.crash.single_fault import check_caught
+from tests.crash.stories import Story
 from tests.crash.waiting.waiting_stories import HURRIED, PAUSED
 
 #: They show what the other tests of this folder notice, and change with those.
@@ -40,9 +39,4 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
 )
 async def test_the_harness_catches(mutant: Callable[[Patch], None], story: Story, monkeypatch: Patch) -> None:
     mutant(monkeypatch)
-    calls = len((await play(story, {})).chaos.calls)
-    faults = itertools.product(range(1, calls + 1), (Fault.REFUSED, Fault.AFTER, Fault.ZOMBIE))
-    for plan in [{}, *({n: fault} for n, fault in faults)]:
-        if (await play(story, plan)).violations:
-            return
-    pytest.fail("no single fault shows this mutant")
+    await check_caught(story)
