@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slipway.terminal.screen import put, put_json
+from slipway.failure import USAGE, Failure
+from slipway.terminal.screen import confirmed, put, put_json, remark
 
 if TYPE_CHECKING:
     from slipway.client.service import Service
 
 Answer = TypeVar("Answer")
+#: What a person reads before a question.
+_SHOWN = 10
 
 
 def show(
@@ -24,6 +27,15 @@ def show(
         put_json(answer)
     else:
         put(*rows(answer), colour=colour)
+
+
+def refuse_unless_agreed(lines: Sequence[str], question: str, refusal: str) -> None:
+    """Raise Failure, with this text, unless a person who saw the first of these lines agrees."""
+    remark("\n".join(lines[:_SHOWN]))
+    if len(lines) > _SHOWN:
+        remark(f"… and {len(lines) - _SHOWN} more")
+    if not confirmed(question):
+        raise Failure(refusal, USAGE)
 
 
 def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:

@@ -8,13 +8,13 @@ from typing import Any
 from slipway.client.jobs.naming import with_sweep
 from slipway.client.jobs.words import ENDED, standing, why
 from slipway.client.service import Service
-from slipway.commands.asking import asking, asking_about, show
-from slipway.failure import USAGE, Failure
-from slipway.terminal.screen import confirmed, remark
+from slipway.commands.asking import asking, asking_about, refuse_unless_agreed, show
+from slipway.failure import Failure
+from slipway.terminal.screen import remark
 
 Job = Mapping[str, Any]
-#: Most jobs of one request, most of one command, and jobs that a person is shown before it.
-_OF_ONE, _MOST, _SHOWN = 500, 10_000, 10
+#: Most jobs of one request, and most of one command.
+_OF_ONE, _MOST = 500, 10_000
 
 
 def cancel(job: str, url: str, key: str, *, as_json: bool) -> int:
@@ -39,7 +39,9 @@ def cancel_all(conditions: Mapping[str, str], url: str, key: str, *, yes: bool, 
         if len(listing.jobs) > _MOST:
             raise Failure(f"more than {_MOST:,} jobs fit; name more conditions, such as --until")
         if listing.jobs and not yes:
-            _agreed(listing.jobs)
+            number = _number(len(listing.jobs))
+            refusal = f"{number} would be cancelled, and none was; add --yes to cancel them"
+            refuse_unless_agreed([*map(standing, listing.jobs)], f"cancel {number}?", refusal)
         answer = await _end(api, chosen, listing.jobs)
         show(answer, _cancelled_jobs, as_json=as_json)
         return 1 if answer["refused"] else 0
@@ -80,17 +82,6 @@ def _as_listed(conditions: Mapping[str, str], jobs: Sequence[Job]) -> Mapping[st
 
 def _say(others: int, rest: int) -> None:
     remark(f"{_number(others + rest)} left")
-
-
-def _agreed(jobs: Sequence[Job]) -> None:
-    """Raise Failure unless a person who saw the jobs agrees."""
-    remark("\n".join(map(standing, jobs[:_SHOWN])))
-    if len(jobs) > _SHOWN:
-        remark(f"… and {len(jobs) - _SHOWN} more")
-    if not confirmed(f"cancel {_number(len(jobs))}?"):
-        raise Failure(
-            f"{_number(len(jobs))} would be cancelled, and none was; add --yes to cancel them", USAGE
-        )
 
 
 def _cancelled(job: Mapping[str, Any]) -> list[str]:

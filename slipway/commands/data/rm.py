@@ -8,15 +8,13 @@ from typing import Any
 
 from slipway.client.files.datalake import DataFile, DataLake
 from slipway.client.files.output import PARALLEL
-from slipway.commands.asking import show
+from slipway.commands.asking import refuse_unless_agreed, show
 from slipway.commands.data.container import data_lake
 from slipway.commands.data.get import find
 from slipway.failure import USAGE, Failure
 from slipway.terminal.characters import printable
-from slipway.terminal.screen import confirmed, remark, say
+from slipway.terminal.screen import say
 
-#: Names that a person reads before the question.
-_SHOWN = 10
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1)}
 
 
@@ -42,7 +40,10 @@ def run(
             if dry_run or not chosen:
                 return {**answer, "removed": 0, "failed": []}
             if not yes:
-                _agreed(chosen)
+                number = _number(len(chosen))
+                refusal = f"{number} would go, and none did; add --yes to remove them"
+                names_shown = [printable(one.name) for one in chosen]
+                refuse_unless_agreed(names_shown, f"remove {number} for good?", refusal)
             reasons = await _removed(lake, chosen)
             return {**answer, "removed": len(chosen) - len(reasons), "failed": reasons}
 
@@ -65,15 +66,6 @@ def _age(text: str) -> timedelta | None:
 
 def _modified(file: DataFile) -> datetime:
     return datetime.fromtimestamp(file.modified or 0, UTC)
-
-
-def _agreed(files: Sequence[DataFile]) -> None:
-    """Raise Failure unless a person who saw the files agrees."""
-    remark("\n".join(printable(one.name) for one in files[:_SHOWN]))
-    if len(files) > _SHOWN:
-        remark(f"… and {len(files) - _SHOWN} more")
-    if not confirmed(f"remove {_number(len(files))} for good?"):
-        raise Failure(f"{_number(len(files))} would go, and none did; add --yes to remove them", USAGE)
 
 
 async def _removed(lake: DataLake, files: Sequence[DataFile]) -> list[dict[str, str]]:
